@@ -3,6 +3,7 @@
 
 pub mod c;
 mod child;
+pub mod damage;
 pub mod invariant;
 pub mod layout;
 mod machine;

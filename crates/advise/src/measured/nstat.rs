@@ -3,7 +3,7 @@
 
 use serde_json::Value;
 
-use super::reading::{Losses, Reading, Readings, number};
+use super::reading::{Losses, Reading, Readings, is_count, number};
 
 const SENT: &str = "TcpOutSegs";
 const AGAIN: &str = "TcpRetransSegs";
@@ -34,7 +34,6 @@ pub(super) fn of_json(document: &Value) -> Option<Result<Readings, String>> {
 }
 
 fn of_counts(sent: Option<f64>, again: Option<f64>) -> Result<Readings, String> {
-    let is_count = |n: &f64| n.is_finite() && *n >= 0.0;
     let (Some(sent), Some(again)) = (sent.filter(is_count), again.filter(is_count)) else {
         return Err(format!("it does not have both {SENT} and {AGAIN}: run `nstat -az {SENT} {AGAIN}`"));
     };

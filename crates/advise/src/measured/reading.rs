@@ -214,7 +214,12 @@ pub fn is_countable(number: f64) -> bool {
 
 /// What a tool counts or times.
 pub fn number(text: &str) -> Option<f64> {
-    text.parse().ok().filter(|&n| is_countable(n) && n >= 0.0)
+    text.parse().ok().filter(is_count)
+}
+
+/// Is it one?
+pub fn is_count(number: &f64) -> bool {
+    is_countable(*number) && *number >= 0.0
 }
 
 /// A message from a file, fit for a terminal.

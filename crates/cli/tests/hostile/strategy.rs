@@ -9,6 +9,7 @@ use proptest::{
     sample::{Index, select},
 };
 use serde::{Deserialize, Serialize};
+use tandem_testing::damage::{Step, step};
 
 const RATES: &[&str] = &["10mbit", "1mbit", "1bit", "1.25MB/s", "100gbit", "18446744073709551615bit", "9e99gbit"];
 const TIMES: &[&str] = &["20ms", "1s", "0s", "1ns", "100us", "16s", "20s", "1000h", "584y", "9e99s"];
@@ -214,32 +215,6 @@ pub struct Damage {
     steps: Vec<Step>,
 }
 
-/// Places are shares of what is there, in millionths.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-enum Step {
-    Flip {
-        at: u32,
-        bit: u8,
-    },
-    Cut {
-        from: u32,
-        to: u32,
-    },
-    Put {
-        at: u32,
-        text: String,
-    },
-    Twice {
-        from: u32,
-        to: u32,
-    },
-    /// The value that stands behind an `=` or a colon.
-    Replace {
-        nth: u32,
-        text: String,
-    },
-}
-
 /// What reads which file: the beginning of its name.
 const TARGETS: &[(&str, &str)] = &[
     ("run s.toml", "s.toml"),
@@ -255,18 +230,10 @@ const TARGETS: &[(&str, &str)] = &[
 ];
 
 pub fn damage() -> impl Strategy<Value = Damage> {
-    let place = || 0..1_000_000u32;
     let all = [RATES, TIMES, QUEUES, SHARES, BYTES, NUMBERS, FLOWS, FILES, HOSTILE].concat();
-    let quoted = |text: &str| prop_oneof![Just(text.to_owned()), Just(format!("\"{text}\""))];
-    let text = move || select(all.clone()).prop_flat_map(quoted);
-    let step = prop_oneof![
-        1 => (place(), 0..8u8).prop_map(|(at, bit)| Step::Flip { at, bit }),
-        1 => (place(), place()).prop_map(|(from, to)| Step::Cut { from, to }),
-        1 => (place(), text()).prop_map(|(at, text)| Step::Put { at, text }),
-        1 => (place(), place()).prop_map(|(from, to)| Step::Twice { from, to }),
-        4 => (place(), text()).prop_map(|(nth, text)| Step::Replace { nth, text }),
-    ];
-    (any::<Index>(), vec(step, 1..4)).prop_map(|(target, steps)| Damage { target: target.index(TARGETS.len()), steps })
+    let values = all.iter().flat_map(|value| [(*value).to_owned(), format!("\"{value}\"")]).collect();
+    let steps = vec(step(values, [1, 4]), 1..4);
+    (any::<Index>(), steps).prop_map(|(target, steps)| Damage { target: target.index(TARGETS.len()), steps })
 }
 
 impl Damage {
@@ -276,33 +243,5 @@ impl Damage {
         let (_, content) = files.iter_mut().find(|(known, _)| known.starts_with(name)).expect("it is among the files");
         self.steps.iter().for_each(|step| step.apply(content));
         command.split(' ').map(str::to_owned).collect()
-    }
-}
-
-impl Step {
-    fn apply(&self, content: &mut Vec<u8>) {
-        let place = |share: u32| content.len() * share as usize / 1_000_000;
-        let span = |from: u32, to: u32| place(from.min(to))..place(from.max(to));
-        match self {
-            Step::Flip { at, bit } => {
-                let at = place(*at);
-                content.iter_mut().skip(at).take(1).for_each(|byte| *byte ^= 1 << bit);
-            }
-            Step::Cut { from, to } => drop(content.drain(span(*from, *to))),
-            Step::Put { at, text } => drop(content.splice(place(*at)..place(*at), text.bytes())),
-            Step::Twice { from, to } => {
-                let again = content[span(*from, *to)].to_vec();
-                let at = place(*to);
-                content.splice(at..at, again);
-            }
-            Step::Replace { nth, text } => {
-                let is_mark = |byte: &u8| *byte == b'=' || *byte == b':';
-                let marks: Vec<usize> = (0..content.len()).filter(|&i| is_mark(&content[i])).collect();
-                let Some(&mark) = marks.get(marks.len() * *nth as usize / 1_000_000) else { return };
-                let rest = &content[mark + 1..];
-                let end = rest.iter().position(|byte| b",\n}".contains(byte)).unwrap_or(rest.len());
-                content.splice(mark + 1..mark + 1 + end, format!(" {text}").into_bytes());
-            }
-        }
     }
 }

@@ -28,9 +28,17 @@ const SEEDS: u64 = 10;
 const FASTEST_BPS: u64 = 60_000_000;
 const LONGEST: Span = Span::from_secs(90);
 
+/// What came of the runs.
+#[derive(Debug, Default, Serialize, Deserialize)]
+pub struct Compared {
+    /// The numbers of the paths on which this machine did not keep up: the next ones took their places.
+    gave_way: Vec<u64>,
+    lines: Vec<Line>,
+}
+
 /// A path with its controllers, the one with the most goodput in the long runs first.
 #[derive(Debug, Serialize, Deserialize)]
-pub struct Line {
+struct Line {
     number: u64,
     path: String,
     controllers: Vec<Both>,
@@ -54,27 +62,45 @@ struct Posed {
     scenarios: Vec<(String, Scenario)>,
 }
 
-/// Makes the runs that `kept` lacks, if there is an engine for them, and writes what came of all to `lines`.
+/// Makes the runs that `kept` lacks, if there is an engine for them, and writes what came of all to `compared`.
 ///
 /// # Errors
 /// If a file cannot be read or written, or a run fails.
 pub fn measure_paths(
     judged: &[(&Outcome, Drawn)],
     engine: &dyn Engine,
-    (kept, lines): (&Path, &Path),
+    (kept, compared): (&Path, &Path),
     batch: &Batch,
 ) -> anyhow::Result<()> {
-    let mut posed = Vec::new();
-    for (outcome, drawn) in judged {
-        posed.extend(pose(outcome, drawn, engine)?);
-        if posed.len() == PATHS {
+    let posed: Vec<Option<Posed>> =
+        judged.iter().map(|(outcome, drawn)| pose(outcome, drawn, engine)).collect::<anyhow::Result<_>>()?;
+    let posed: Vec<Posed> = posed.into_iter().flatten().collect();
+    let mut runs = RealTcpRuns::open(kept)?;
+    let (chosen, gave_way) = loop {
+        let (chosen, gave_way) = choose(&posed, &runs);
+        measure_until_trusted(missing(&chosen, &runs), engine, &mut runs, batch, 1)?;
+        if !chosen.iter().any(|path| path.is_given_up(&runs)) {
+            break (chosen, gave_way);
+        }
+    };
+    let lines = chosen.iter().map(|path| line(path, &runs, batch)).collect::<anyhow::Result<Vec<_>>>()?;
+    let text = serde_json::to_string_pretty(&Compared { gave_way, lines })? + "\n";
+    Ok(tandem_report::write_atomically(compared, text.as_bytes())?)
+}
+
+/// The first paths that are not given up, and the numbers of those before them that are.
+fn choose<'a>(posed: &'a [Posed], runs: &RealTcpRuns) -> (Vec<&'a Posed>, Vec<u64>) {
+    let (mut chosen, mut gave_way) = (Vec::new(), Vec::new());
+    for path in posed {
+        if chosen.len() == PATHS {
             break;
         }
+        match path.is_given_up(runs) {
+            true => gave_way.push(path.number),
+            false => chosen.push(path),
+        }
     }
-    let mut runs = RealTcpRuns::open(kept)?;
-    measure_until_trusted(missing(&posed, &runs), engine, &mut runs, batch, 1)?;
-    let all = posed.iter().map(|posed| line(posed, &runs, batch)).collect::<anyhow::Result<Vec<_>>>()?;
-    Ok(tandem_report::write_atomically(lines, (serde_json::to_string_pretty(&all)? + "\n").as_bytes())?)
+    (chosen, gave_way)
 }
 
 /// `None`: real TCP cannot carry the path here, or too slowly.
@@ -106,25 +132,26 @@ impl Posed {
     fn key(&self, controller: &str, scenario: &Scenario) -> String {
         format!("{} {controller} {} {}", self.path, scenario.duration, scenario.warmup)
     }
+
+    /// A run of each controller.
+    fn of_seed(&self, seed: u64) -> impl Iterator<Item = Missing> + '_ {
+        self.scenarios.iter().map(move |(controller, scenario)| {
+            let key = self.key(controller, scenario);
+            let scenario = scenario.clone().with_seeds([seed]).named(&format!("path {}, {controller}", self.number));
+            Missing { scenario, key, traced_flows_per_group: 0 }
+        })
+    }
+
+    /// Does every seed have a run that has been made and is not to be trusted? Then there is nothing to compare.
+    fn is_given_up(&self, runs: &RealTcpRuns) -> bool {
+        (1..=REPETITIONS).all(|seed| self.of_seed(seed).any(|run| run.is_doubtful(runs)))
+    }
 }
 
 /// Every first seed before any second.
-fn missing(posed: &[Posed], runs: &RealTcpRuns) -> Vec<Missing> {
-    let mut missing = Vec::new();
-    for seed in 1..=REPETITIONS {
-        for path in posed {
-            for (controller, scenario) in &path.scenarios {
-                let key = path.key(controller, scenario);
-                if runs.is_trusted(&key, seed) {
-                    continue;
-                }
-                let scenario =
-                    scenario.clone().with_seeds([seed]).named(&format!("path {}, {controller}", path.number));
-                missing.push(Missing { scenario, key, traced_flows_per_group: 0 });
-            }
-        }
-    }
-    missing
+fn missing(posed: &[&Posed], runs: &RealTcpRuns) -> Vec<Missing> {
+    let wanted = (1..=REPETITIONS).flat_map(|seed| posed.iter().flat_map(move |path| path.of_seed(seed)));
+    wanted.filter(|run| !runs.is_trusted(&run.key, run.seed())).collect()
 }
 
 fn line(posed: &Posed, runs: &RealTcpRuns, batch: &Batch) -> anyhow::Result<Line> {
@@ -149,12 +176,12 @@ fn line(posed: &Posed, runs: &RealTcpRuns, batch: &Batch) -> anyhow::Result<Line
 ///
 /// # Errors
 /// If the file cannot be read.
-pub fn read(lines: &Path) -> anyhow::Result<Vec<Line>> {
-    if !lines.exists() {
-        return Ok(Vec::new());
+pub fn read(compared: &Path) -> anyhow::Result<Compared> {
+    if !compared.exists() {
+        return Ok(Compared::default());
     }
-    let text = fs::read_to_string(lines).with_context(|| format!("cannot read `{}`", lines.display()))?;
-    serde_json::from_str(&text).with_context(|| format!("`{}`", lines.display()))
+    let text = fs::read_to_string(compared).with_context(|| format!("cannot read `{}`", compared.display()))?;
+    serde_json::from_str(&text).with_context(|| format!("`{}`", compared.display()))
 }
 
 /// What the two engines say of the order.
@@ -164,8 +191,6 @@ enum Order {
     /// It differs where an interval holds both.
     WithinTheInterval,
     Differs,
-    /// A controller has no run that is to be trusted.
-    NotMeasured,
 }
 
 impl Order {
@@ -174,15 +199,11 @@ impl Order {
             Self::Same => "same",
             Self::WithinTheInterval => "within the interval",
             Self::Differs => "**differs**",
-            Self::NotMeasured => "not measured",
         }
     }
 }
 
 fn order(line: &Line) -> Order {
-    if line.controllers.iter().any(|both| both.measured_mbps.is_empty()) {
-        return Order::NotMeasured;
-    }
     let pairs = || {
         let all = &line.controllers;
         (0..all.len()).flat_map(move |i| (i + 1..all.len()).map(move |j| (&all[i], &all[j])))
@@ -206,8 +227,16 @@ fn difference(one: &BySeed, other: &BySeed) -> Estimate {
     Estimate::of_difference(&one, &other)
 }
 
+fn who_gave_way(numbers: &[u64]) -> String {
+    let numbers: Vec<String> = numbers.iter().map(u64::to_string).collect();
+    match numbers.is_empty() {
+        true => String::new(),
+        false => format!("The host did not keep up on paths {}: the next ones took their places.", numbers.join(", ")),
+    }
+}
+
 /// A table of the paths, if there are any.
-pub fn text(lines: &[Line]) -> String {
+pub fn text(Compared { gave_way, lines }: &Compared) -> String {
     if lines.is_empty() {
         return String::new();
     }
@@ -215,12 +244,13 @@ pub fn text(lines: &[Line]) -> String {
     let mut text = format!(
         "\n## Over real TCP\n\nThe three controllers with the most goodput on the first {} paths that the emulator carries (up to {} Mb/s and {LONGEST} a \
          run), {SEEDS} simulated seeds and {REPETITIONS} real runs of each: the order is the same on {}, different within the interval on {}, and different on \
-         {}.\n\n| path | | simulated, Mb/s | real TCP, Mb/s | order |\n|---:|---|---:|---:|---|\n",
+         {}. {}\n\n| path | | simulated, Mb/s | real TCP, Mb/s | order |\n|---:|---|---:|---:|---|\n",
         lines.len(),
         FASTEST_BPS / 1_000_000,
         count(Order::Same),
         count(Order::WithinTheInterval),
-        count(Order::Differs)
+        count(Order::Differs),
+        who_gave_way(gave_way)
     );
     for line in lines {
         for (place, both) in line.controllers.iter().enumerate() {
@@ -228,11 +258,8 @@ pub fn text(lines: &[Line]) -> String {
                 0 => (line.number.to_string(), order(line).words()),
                 _ => (String::new(), ""),
             };
-            let [simulated, measured] =
-                [&both.simulated_mbps, &both.measured_mbps].map(|by_seed| match by_seed.len() {
-                    0 => "doubted".to_owned(),
-                    _ => Estimate::of_mean(&by_seed.values().copied().collect::<Vec<_>>()).text(2),
-                });
+            let [simulated, measured] = [&both.simulated_mbps, &both.measured_mbps]
+                .map(|by_seed| Estimate::of_mean(&by_seed.values().copied().collect::<Vec<_>>()).text(2));
             let _ = writeln!(text, "| {number} | `{}` | {simulated} | {measured} | {order} |", both.controller);
         }
     }
@@ -241,6 +268,9 @@ pub fn text(lines: &[Line]) -> String {
 
 #[cfg(test)]
 mod tests {
+    use tandem_results::{Emulation, FlowResult, LinkResult, SeedResult};
+    use tandem_scenario::file::{Overrides, parse};
+
     use super::*;
 
     fn both(controller: &str, simulated_mbps: &[f64], measured_mbps: &[f64]) -> Both {
@@ -258,7 +288,6 @@ mod tests {
         // 9 and 9.1 against 9.2 and 9.4: 0.25 +- 12.706 0.05.
         assert_eq!(of(both("b", &[5.0, 5.1], &[9.2, 9.4])), Order::WithinTheInterval);
         assert_eq!(of(both("b", &[5.0, 5.1], &[12.0, 12.1])), Order::Differs);
-        assert_eq!(of(both("b", &[5.0, 5.1], &[])), Order::NotMeasured);
     }
 
     /// Seed 1 of one controller was doubted: what is compared is seed 2, 4.0 less 1.0.
@@ -266,5 +295,43 @@ mod tests {
     fn only_the_same_seeds_are_compared() {
         let (one, other) = (BySeed::from([(1, 9.0), (2, 4.0)]), BySeed::from([(2, 1.0)]));
         assert_eq!(difference(&one, &other).value, 3.0);
+    }
+
+    /// Each seed of path 3 has a doubted run; seed 2 of path 4 has none, and path 5 has not been run.
+    #[test]
+    fn a_path_that_the_host_cannot_carry_gives_way() {
+        let text = "duration = '60s'\n[dumbbell]\nrate = '1mbit'\nrtt = '10ms'\nqueue = '9p'\n\
+                    [[flows]]\ncontroller = 'reno'\n";
+        let scenario = parse(text, "test.toml", "test", &Overrides::default()).unwrap();
+        let posed = [3, 4, 5].map(|number| Posed {
+            number,
+            path: format!("p{number}"),
+            scenarios: ["a", "b"].map(|controller| (controller.to_owned(), scenario.clone())).into(),
+        });
+        let doubted = |number: u64, controller: &str, seed: u64| match number {
+            3 => (controller == "a") == (seed == 1),
+            _ => seed != 2,
+        };
+        let mut lines = String::new();
+        for path in &posed[..2] {
+            for (controller, seed) in ["a", "b"].into_iter().flat_map(|name| [1, 2, 3].map(|seed| (name, seed))) {
+                let key = path.key(controller, &scenario);
+                let mut result = SeedResult {
+                    seed,
+                    flows: vec![FlowResult::default()],
+                    links: vec![LinkResult::default(); scenario.network.links.len()],
+                    ..SeedResult::default()
+                };
+                let doubts = doubted(path.number, controller, seed).then(|| "late".to_owned()).into_iter().collect();
+                result.emulation = Some(Emulation { doubts, ..Emulation::default() });
+                lines += &(serde_json::to_string(&RealTcpRun::new(&key, &scenario, &result)).unwrap() + "\n");
+            }
+        }
+        let folder = tempfile::tempdir().unwrap();
+        let kept = folder.path().join("runs.jsonl");
+        fs::write(&kept, lines).unwrap();
+        let (chosen, gave_way) = choose(&posed, &RealTcpRuns::open(&kept).unwrap());
+        assert_eq!(gave_way, [3]);
+        assert_eq!(chosen.iter().map(|path| path.number).collect::<Vec<_>>(), [4, 5]);
     }
 }
