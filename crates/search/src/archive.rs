@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The worst point of each cell: of each region of the space, each mechanism and each number of features, so that one failure does not hide
-//! the others.
+//! The worst point of each cell: of each region of the space, each mechanism and each feature, so that one failure does not hide the others.
 
 use std::collections::BTreeMap;
 
@@ -18,8 +17,19 @@ pub struct Cell {
     pub queue_part: u8,
     /// How it fails.
     pub mechanism: Mechanism,
-    /// How many features come together: 0, 1, or 2 for more. What one shows alone would be hidden by worse that takes three.
-    pub features: u8,
+    /// What one feature shows alone would be hidden by worse that another one shows, or that takes three.
+    pub features: Features,
+}
+
+/// The features of a point.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Features {
+    /// It has none.
+    None,
+    /// The one in this place of the space.
+    One(usize),
+    /// More than one.
+    Many,
 }
 
 /// The worst point of a cell.
@@ -37,9 +47,11 @@ pub struct Archive(BTreeMap<Cell, Elite>);
 
 /// Parts of the scale of `queue`.
 pub const QUEUE_PARTS: u8 = 5;
-/// This many features and more are alike.
-const MANY: u8 = 2;
 const PACKET_BITS: f64 = 12_000.0;
+/// With hundreds of cells, and no more than a few hundred points to be looked at, the worst would have few children if all were alike: random points
+/// would be as bad. Ours.
+const WORST: usize = 4;
+const CHANCE_OF_WORST: f64 = 0.5;
 
 impl Cell {
     /// Of a point.
@@ -49,7 +61,12 @@ impl Cell {
             Domain::OneOf(_) => 0,
             domain => (domain.share(point.values[i]) * f64::from(QUEUE_PARTS)).min(f64::from(QUEUE_PARTS) - 1.0) as u8,
         });
-        let features = point.has.iter().filter(|has| **has).count().min(MANY.into()) as u8;
+        let mut there = (0..point.has.len()).filter(|&i| point.has[i]);
+        let features = match (there.next(), there.next()) {
+            (None, _) => Features::None,
+            (Some(one), None) => Features::One(one),
+            (Some(_), Some(_)) => Features::Many,
+        };
         Self { bdp_power: libm::floor(libm::log10(bdp_packets)) as i32, queue_part, mechanism, features }
     }
 }
@@ -77,11 +94,12 @@ impl Archive {
         all
     }
 
-    /// A point to go on from, a bad one rather than a good one; `None` if there is none.
+    /// A point to go on from: as often one of the worst few as any, and rather a bad one; `None` if there is none.
     pub fn pick(&self, rng: &mut Pcg64Mcg) -> Option<&Point> {
         let ranked = self.ranked();
+        let among = if rng.random_bool(CHANCE_OF_WORST) { ranked.len().min(WORST) } else { ranked.len() };
         let share: f64 = rng.random();
-        ranked.get((share * share * ranked.len() as f64) as usize).map(|(_, elite)| &elite.point)
+        ranked.get((share * share * among as f64) as usize).map(|(_, elite)| &elite.point)
     }
 }
 
@@ -99,7 +117,8 @@ mod tests {
         for _ in 0..2000 {
             let mechanism = Mechanism::ALL[rng.random_range(0..Mechanism::ALL.len())];
             let (bdp_power, queue_part) = (rng.random_range(-1..4), rng.random_range(0..QUEUE_PARTS));
-            let cell = Cell { bdp_power, queue_part, mechanism, features: rng.random_range(0..=MANY) };
+            let features = [Features::None, Features::One(0), Features::One(1), Features::Many][rng.random_range(0..4)];
+            let cell = Cell { bdp_power, queue_part, mechanism, features };
             let violation = rng.random_range(-1.0..1.0);
             let before = archive.0.len();
             let point = Point { has: Vec::new(), values: vec![violation], length: 1.0 };

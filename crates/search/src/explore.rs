@@ -32,6 +32,8 @@ const MORE_SEEDS: [u64; 2] = [FIRST_SEED + 1, FIRST_SEED + 2];
 pub struct Explorer<'a> {
     space: &'a Space,
     rng: Pcg64Mcg,
+    /// The least violation of a find: what is less need not hold with other seeds, and only leads on.
+    limit: f64,
     /// Draws all points at random: what a search is compared with.
     is_random: bool,
     /// Where it begins, the last first.
@@ -49,12 +51,12 @@ pub struct Explorer<'a> {
 }
 
 impl<'a> Explorer<'a> {
-    /// One that has not begun, and begins with `starts`. The same seed gives the same points.
-    pub fn new(space: &'a Space, seed: u64, is_random: bool, mut starts: Vec<Point>) -> Self {
+    /// One that has not begun, looks for violations of at least `limit`, and begins with `starts`. The same seed gives the same points.
+    pub fn new(space: &'a Space, seed: u64, limit: f64, is_random: bool, mut starts: Vec<Point>) -> Self {
         starts.reverse();
         let random_until = RANDOM_GENERATIONS + starts.len().div_ceil(GENERATION);
         let (rng, archive, draws) = (Pcg64Mcg::seed_from_u64(seed), Archive::default(), Vec::new());
-        Self { space, rng, is_random, starts, random_until, archive, draws, generations: 0, judged: 0 }
+        Self { space, rng, limit, is_random, starts, random_until, archive, draws, generations: 0, judged: 0 }
     }
 
     /// One more generation; false if it was stopped, and then it counts for nothing.
@@ -76,7 +78,13 @@ impl<'a> Explorer<'a> {
         let judged = found.len();
         let drawn = found.iter().filter(|(.., is_drawn)| *is_drawn);
         let drawn: Vec<(Cell, Elite)> = drawn.map(|(cell, elite, _)| (*cell, elite.clone())).collect();
-        found.retain(|(cell, elite, _)| self.archive.would_take(*cell, elite));
+        found.retain(|(cell, elite, _)| {
+            let is_bad = elite.violation >= self.limit;
+            if !is_bad {
+                self.archive.offer(*cell, elite.clone());
+            }
+            is_bad && self.archive.would_take(*cell, elite)
+        });
         let worse: Vec<Point> = found.iter().map(|(_, elite, _)| elite.point.clone()).collect();
         let again = if worse.is_empty() { Some(Vec::new()) } else { judge.judge(&worse, &MORE_SEEDS)? };
         let Some(again) = again else { return Ok(false) };

@@ -108,7 +108,7 @@ pub fn hunt(
         clock,
         packets: &packets,
     };
-    let mut explorer = Explorer::new(space, plan.asked.seed, plan.is_random, starts(space));
+    let mut explorer = Explorer::new(space, plan.asked.seed, plan.asked.limit, plan.is_random, starts(space));
     let by_runs = judge(&looking);
     let worst = |explorer: &Explorer| explorer.archive.ranked().first().map(|(_, elite)| elite.violation);
     while !plan.budget.is_reached(explorer.generations) && explorer.step(&by_runs)? {

@@ -24,7 +24,7 @@
 //! }
 //!
 //! let space = Space::named("fixed-path")?;
-//! let mut explorer = Explorer::new(&space, 1, false, Vec::new());
+//! let mut explorer = Explorer::new(&space, 1, 0.1, false, Vec::new());
 //! while explorer.generations < 5 {
 //!     explorer.step(&Planted(&space))?;
 //! }
@@ -54,7 +54,7 @@ mod space;
 mod start;
 mod worst;
 
-pub use archive::{Archive, Cell, Elite, QUEUE_PARTS};
+pub use archive::{Archive, Cell, Elite, Features, QUEUE_PARTS};
 pub use explore::{Explorer, FIRST_SEED, GENERATION};
 pub use file::Compared;
 pub use hunt::{Budget, Done, Plan, Progress, hunt};

@@ -93,7 +93,7 @@ impl Judge for Planted {
 const ASKED: Asked = Asked { limit: 0.1, finds: 3, knife_edge: false, seed: 1 };
 
 fn searched(planted: &Planted, generations: usize, seed: u64) -> Settled {
-    let mut explorer = Explorer::new(&planted.space, seed, false, Vec::new());
+    let mut explorer = Explorer::new(&planted.space, seed, ASKED.limit, false, Vec::new());
     while explorer.generations < generations {
         assert!(explorer.step(planted).unwrap());
     }
@@ -176,7 +176,7 @@ impl Judge for Peak {
 fn it_comes_closer_to_a_peak_than_random_points() {
     let peak = Peak(Space::parse(SPACE, "planted.toml").unwrap());
     let worst = |seed, is_random| {
-        let mut explorer = Explorer::new(&peak.0, seed, is_random, Vec::new());
+        let mut explorer = Explorer::new(&peak.0, seed, ASKED.limit, is_random, Vec::new());
         while explorer.generations < 30 {
             assert!(explorer.step(&peak).unwrap());
         }
@@ -189,7 +189,7 @@ fn it_comes_closer_to_a_peak_than_random_points() {
 #[test]
 fn what_is_stopped_counts_for_nothing() {
     let planted = Planted { most_calls: 3, ..Planted::new() };
-    let mut explorer = Explorer::new(&planted.space, 1, false, Vec::new());
+    let mut explorer = Explorer::new(&planted.space, 1, ASKED.limit, false, Vec::new());
     while explorer.step(&planted).unwrap() {}
     // Two calls are a generation: its points, and the worst of them with more seeds.
     assert_eq!(explorer.generations, 1);

@@ -81,7 +81,7 @@ fn searched(store: &Store, most: usize) -> (String, usize, usize) {
         clock: &clock,
         packets: &AtomicU64::new(0),
     };
-    let mut explorer = Explorer::new(&space, 1, false, Vec::new());
+    let mut explorer = Explorer::new(&space, 1, 0.1, false, Vec::new());
     while explorer.generations < GENERATIONS && explorer.step(&judge).unwrap() {}
     (format!("{:?}", explorer.archive), explorer.generations, engine.runs.into_inner())
 }

@@ -69,8 +69,8 @@ pub struct Args {
     #[arg(long, value_name = "SHARE", value_parser = limit)]
     least: Option<f64>,
 
-    /// Maximum number of finds to reduce
-    #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=100))]
+    /// Maximum number of finds to reduce; 0: the worst violation alone
+    #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(0..=100))]
     finds: u32,
 
     /// Also keep points that are bad though their neighbours are not
