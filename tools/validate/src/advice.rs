@@ -114,9 +114,10 @@ fn verdict(outcome: &Outcome) -> Option<Verdict> {
     let advised = of(&outcome.truth, &outcome.advised)?;
     let allowed = outcome.truth.iter().filter(|seen| seen.is_within_limits);
     let best = allowed.max_by(|a, b| a.goodput_mbps.total_cmp(&b.goodput_mbps));
+    // Of what is marked as not steady no sign is claimed.
     let sure_sign = |seen: &Seen| {
         let (stolen, half) = (seen.stolen?, seen.stolen_half?);
-        (stolen.abs() > half).then_some(stolen > 0.0)
+        (seen.is_steady && stolen.abs() > half).then_some(stolen > 0.0)
     };
     let is_reversed = |truth: &&Seen| {
         let signs = (sure_sign(truth), of(&outcome.advice, &truth.controller).as_ref().and_then(sure_sign));
@@ -186,6 +187,7 @@ mod tests {
             stolen: Some(stolen),
             stolen_half,
             is_within_limits,
+            is_steady: true,
         }
     }
 
@@ -205,7 +207,9 @@ mod tests {
         assert!(!verdict(&outcome("bbr", truth(), truth())).unwrap().keeps_limits);
         // 0.04 is no sure sign, 0.1 the other.
         let advice = vec![seen("cubic", 60.0, 0.04, true), seen("reno", 50.0, 0.1, true)];
-        assert_eq!(verdict(&outcome("cubic", advice, truth())).unwrap().reversed, ["reno"]);
+        assert_eq!(verdict(&outcome("cubic", advice.clone(), truth())).unwrap().reversed, ["reno"]);
+        let unsteady = advice.into_iter().map(|seen| Seen { is_steady: false, ..seen }).collect();
+        assert!(verdict(&outcome("cubic", unsteady, truth())).unwrap().reversed.is_empty());
     }
 
     #[test]

@@ -231,7 +231,9 @@ fn who_gave_way(numbers: &[u64]) -> String {
     let numbers: Vec<String> = numbers.iter().map(u64::to_string).collect();
     match numbers.is_empty() {
         true => String::new(),
-        false => format!("The host did not keep up on paths {}: the next ones took their places.", numbers.join(", ")),
+        false => {
+            format!("The emulator did not keep up on paths {}; the next ones took their places.", numbers.join(", "))
+        }
     }
 }
 
@@ -242,11 +244,14 @@ pub fn text(Compared { gave_way, lines }: &Compared) -> String {
     }
     let count = |wanted: Order| lines.iter().filter(|line| order(line) == wanted).count();
     let mut text = format!(
-        "\n## Over real TCP\n\nThe three controllers with the most goodput on the first {} paths that the emulator carries (up to {} Mb/s and {LONGEST} a \
-         run), {SEEDS} simulated seeds and {REPETITIONS} real runs of each: the order is the same on {}, different within the interval on {}, and different on \
-         {}. {}\n\n| path | | simulated, Mb/s | real TCP, Mb/s | order |\n|---:|---|---:|---:|---|\n",
+        "\n## Over real TCP\n\n\
+         The three controllers with the most goodput on the first {} paths that the emulator carries (up to {} Mb/s, {} a run);\n\
+         {SEEDS} simulated seeds and {REPETITIONS} real runs of each. The order is the same on {}, different within the interval on {}, and different\n\
+         on {}. {}\n\n\
+         | path | | simulated, Mb/s | real TCP, Mb/s | order |\n|---:|---|---:|---:|---|\n",
         lines.len(),
         FASTEST_BPS / 1_000_000,
+        LONGEST.in_words(),
         count(Order::Same),
         count(Order::WithinTheInterval),
         count(Order::Differs),

@@ -35,6 +35,13 @@ pub struct Seen {
     pub stolen: Option<f64>,
     pub stolen_half: Option<f64>,
     pub is_within_limits: bool,
+    /// Its goodput is the final one, as far as can be told. Older rows do not say.
+    #[serde(default = "unless_said")]
+    pub is_steady: bool,
+}
+
+fn unless_said() -> bool {
+    true
 }
 
 impl Seen {
@@ -67,6 +74,7 @@ fn seen(judged: &Judged) -> Seen {
         stolen: judged.stolen.map(|stolen| stolen.value),
         stolen_half: judged.stolen.map(|stolen| half(stolen.half_width)),
         is_within_limits: judged.is_within_limits,
+        is_steady: judged.is_steady,
     }
 }
 
@@ -160,6 +168,7 @@ mod tests {
             stolen: None,
             stolen_half: None,
             is_within_limits: true,
+            is_steady: true,
         }
     }
 
