@@ -2,7 +2,7 @@
 //! What a policy of 10,000 prefixes, and a trial, cost when a connection begins and ends.
 //!
 //! Short connections over a loopback device. First those of a client and a server on cores of their own, one transaction each, by the time from one
-//! to the next: what netperf's TCP_CRR measures, the usual test of how fast connections can be made. Then, empty and with a request and a reply, by
+//! to the next: like netperf's TCP_CRR, the usual test of how fast connections can be made, but the client resets each. Then, empty and with a request and a reply, by
 //! CPU time alone: both ends are this thread's work, which no process does, but the time that it runs is exact. Those without a program and those with one take turns, each round in another order, so that a machine that gets busier does
 //! so for all; a ratio's pairs are a round's runs. Nothing runs per packet, so that there is nothing else to measure. All connections have
 //! `reno`: without a policy or a trial it is the namespace's default. A program that does nothing shows how much of it is that the kernel calls
