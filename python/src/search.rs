@@ -67,7 +67,7 @@ impl Wanted {
             Some(least) if !(least > 0.0 && least <= 1e3) => {
                 Err(usage(format!("least={least}: give a share above 0, such as 0.1")))
             }
-            _ if !(1..=100).contains(&self.finds) => Err(usage(format!("finds={}: give 1 to 100", self.finds))),
+            _ if self.finds > 100 => Err(usage(format!("finds={}: give 0 to 100", self.finds))),
             _ => Ok(()),
         }
     }

@@ -98,7 +98,7 @@ def search(
         budget: how long it may take, such as `10min`; two minutes if neither this nor `evaluations` is given.
         evaluations: this many paths are looked at, and finds are made small however long that takes.
         least: the smallest difference that is a find, as a share.
-        finds: how many finds are made small at most.
+        finds: how many finds are made small at most; 0: the worst violation alone.
         knife_edge: whether points are kept that are bad though their neighbours are not.
         seed: of the random points.
         on: where runs are made: this machine's cores if not given; otherwise as for `sweep`. Headers must be there at the same path.

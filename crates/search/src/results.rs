@@ -165,7 +165,7 @@ impl Results {
             let seen = self
                 .worst_seen
                 .map_or("nothing could be measured".into(), |worst| format!("the worst was {:.1} %", 100.0 * worst));
-            text += &format!("\nNothing was found; {seen}, and a find needs {:.1} % (--least).\n", 100.0 * self.least);
+            text += &format!("\nNo find is kept; {seen}, and a find needs {:.1} % (--least).\n", 100.0 * self.least);
         }
         text + &self.rest()
     }
