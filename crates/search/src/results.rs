@@ -165,7 +165,10 @@ impl Results {
             let seen = self
                 .worst_seen
                 .map_or("nothing could be measured".into(), |worst| format!("the worst was {:.1} %", 100.0 * worst));
-            text += &format!("\nNo find is kept; {seen}, and a find needs {:.1} % (--least).\n", 100.0 * self.least);
+            // It may hold with no other seed, or nobody asked for finds.
+            let is_bad = self.worst_seen.is_some_and(|worst| worst >= self.least);
+            let what = if is_bad { "No find is kept" } else { "Nothing was found" };
+            text += &format!("\n{what}; {seen}, and a find needs {:.1} % (--least).\n", 100.0 * self.least);
         }
         text + &self.rest()
     }
