@@ -46,21 +46,34 @@ def ask(program: str, name: str, where: str, evaluations: int) -> dict:
     return {"controller": name, "where": where, "baseline": baseline, "evaluations": evaluations, "finds": finds}
 
 
+def kept() -> dict[tuple[str, str], dict]:
+    """What was found before, by controller and by measure."""
+    lines = KEPT.read_text().splitlines() if KEPT.exists() else []
+    return {(answer["controller"], answer["where"]): answer for answer in map(json.loads, lines)}
+
+
+def keep(answers: list[dict]) -> None:
+    """Whole or not at all: an interruption leaves what was there."""
+    written = KEPT.with_suffix(".new")
+    written.write_text("".join(json.dumps(answer) + "\n" for answer in answers))
+    written.replace(KEPT)
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--tandem", default=str(ROOT / "target/release/tandem"))
     parser.add_argument("--evaluations", type=int, default=640, help="paths that each question looks at")
     args = parser.parse_args()
     listed = json.loads(subprocess.check_output([args.tandem, "list", "controllers", "--json"]))
-    answers, failed = [], 0
-    for where in QUESTIONS:
-        for controller in listed:
-            try:
-                answers.append(ask(args.tandem, controller["name"], where, args.evaluations))
-            except subprocess.CalledProcessError as e:
-                failed += 1
-                print(f"{controller['name']}, {where}: FAILED\n{e.stderr}", file=sys.stderr, flush=True)
-    KEPT.write_text("".join(json.dumps(answer) + "\n" for answer in answers))
+    asked = [(controller["name"], where) for where in QUESTIONS for controller in listed]
+    answers, failed = kept(), 0
+    for name, where in asked:
+        try:
+            answers[name, where] = ask(args.tandem, name, where, args.evaluations)
+        except subprocess.CalledProcessError as e:
+            failed += 1
+            print(f"{name}, {where}: FAILED\n{e.stderr}", file=sys.stderr, flush=True)
+        keep([answers[question] for question in asked if question in answers])
     return 1 if failed else 0
 
 

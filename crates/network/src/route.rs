@@ -26,14 +26,16 @@ impl Route {
         Self { forward: numbers(forward), back: numbers(back), access_ns: 0, send_jitter_ns: 0, station: AP + 1, rng }
     }
 
-    /// The routes of a scenario's flows, in the order in which engines number flows. They have no jitter.
+    /// The routes of a scenario's flows, in the order in which engines number flows.
     pub fn of_flows(scenario: &Scenario, seed: u64) -> Vec<Self> {
         let stations = scenario.station_of_flow();
         let route = |(flow, group): (usize, usize)| {
             let group = &scenario.groups[group];
             let mut rng = Rng::new(seed, Stream::Flow(flow));
             let access_ns = access_ns(group, &mut rng);
-            Self { access_ns, station: AP + 1 + stations[flow], ..Self::new(&group.forward, &group.back, rng) }
+            let send_jitter_ns = if group.source.sets_own_rate() { 0 } else { scenario.send_jitter.ns };
+            let station = AP + 1 + stations[flow];
+            Self { access_ns, send_jitter_ns, station, ..Self::new(&group.forward, &group.back, rng) }
         };
         scenario.group_of_flow().into_iter().enumerate().map(route).collect()
     }

@@ -116,7 +116,18 @@ impl ScenarioSpec {
             groups.push(group);
         }
         let send_jitter = self.send_jitter.unwrap_or_else(|| Parts::default_send_jitter(&network, &groups, mtu));
-        let parts = Parts { name, duration, warmup, seeds, mtu, send_jitter, sample_interval, network, groups };
+        let parts = Parts {
+            name,
+            duration,
+            warmup,
+            seeds,
+            mtu,
+            send_jitter,
+            send_jitter_is_given: self.send_jitter.is_some(),
+            sample_interval,
+            network,
+            groups,
+        };
         let scenario = Scenario::new(parts);
         self.check_bounds(&scenario)?;
         self.check_rtts(&scenario)?;

@@ -61,6 +61,9 @@ pub struct Parts {
     /// lock of deterministic drop-tail. 0 switches it off.
     #[serde(rename = "send_jitter_s", serialize_with = "seconds")]
     pub send_jitter: Span,
+    /// Was it given? An engine on real hosts, which have delays of their own, adds no other.
+    #[serde(skip)]
+    pub send_jitter_is_given: bool,
     /// Time between samples of windows and queues.
     #[serde(rename = "sample_interval_s", serialize_with = "seconds")]
     pub sample_interval: Span,
@@ -185,7 +188,7 @@ impl Scenario {
     }
 
     /// The text that it was read from; `None` if it came from a program, or if that program changed more than seeds. Its name, its seeds and
-    /// what an engine leaves out ([`without_send_jitter`](Self::without_send_jitter)) may have changed since.
+    /// what an engine leaves out ([`without_default_send_jitter`](Self::without_default_send_jitter)) may have changed since.
     pub fn written(&self) -> Option<&Written> {
         self.written.as_deref()
     }
@@ -205,9 +208,17 @@ impl Scenario {
         self
     }
 
-    /// Adds no delay to the sending of packets: real hosts have delays of their own.
-    pub fn without_send_jitter(mut self) -> Self {
-        Arc::make_mut(&mut self.parts).send_jitter = Span::default();
+    /// Adds no delay to the sending of packets unless it was given: real hosts have delays of their own.
+    pub fn without_default_send_jitter(mut self) -> Self {
+        if !self.send_jitter_is_given {
+            Arc::make_mut(&mut self.parts).send_jitter = Span::default();
+        }
+        self
+    }
+
+    /// The default of `send_jitter` as if it were given: real hosts add it, too.
+    pub fn with_given_send_jitter(mut self) -> Self {
+        Arc::make_mut(&mut self.parts).send_jitter_is_given = true;
         self
     }
 }
@@ -215,7 +226,18 @@ impl Scenario {
 impl Parts {
     /// All that a seed's result depends on but the seed, as text: two scenarios that differ in name and seeds only have the same.
     pub fn identity(&self) -> String {
-        let Self { name: _, seeds: _, duration, warmup, mtu, send_jitter, sample_interval, network, groups } = self;
+        let Self {
+            name: _,
+            seeds: _,
+            duration,
+            warmup,
+            mtu,
+            send_jitter,
+            send_jitter_is_given: _,
+            sample_interval,
+            network,
+            groups,
+        } = self;
         let text = format!("{duration:?} {warmup:?} {mtu} {send_jitter:?} {sample_interval:?} {network:?} {groups:?}");
         // So it was before there were other recoveries, transports and effects of links, and runs that were kept then are still those of the
         // same scenario.

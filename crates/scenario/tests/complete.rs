@@ -161,9 +161,17 @@ fn derived_scenarios() {
     assert_eq!((other.name.as_str(), other.seeds.as_slice()), ("a [31mb", &[3, 4][..]));
     assert_eq!(other.identity(), s.identity());
     assert_eq!(s.clone().with_seeds([]).seeds, [1]);
-    let quiet = s.clone().without_send_jitter();
+    let quiet = s.clone().without_default_send_jitter();
     assert_eq!(quiet.send_jitter, Span::default());
     assert_ne!(quiet.identity(), s.identity());
+    // What was asked for stays, and gives the same results as the default.
+    let asked = s.clone().with_given_send_jitter().without_default_send_jitter();
+    assert_eq!((asked.send_jitter, asked.identity()), (s.send_jitter, s.identity()));
+    let given = scenario(
+        "duration = \"9s\"\nsend_jitter = \"3ms\"\n[dumbbell]\nrate = \"1mbit\"\nrtt = \"9ms\"\nqueue = \"9p\"\n\
+         [[flows]]\ncontroller = \"reno\"",
+    );
+    assert_eq!(given.without_default_send_jitter().send_jitter, Span::from_ms(3));
 }
 
 /// Kept runs are found by their scenario's identity, which a new key with a default must not change.

@@ -122,12 +122,7 @@ impl Net {
     pub fn new(scenario: &Scenario, seed: u64, by_windows: bool) -> Self {
         let topology = &scenario.network;
         let measured = scenario.warmup.ns..scenario.duration.ns;
-        let mut routes = Route::of_flows(scenario, seed);
-        for (route, group) in routes.iter_mut().zip(scenario.group_of_flow()) {
-            if !scenario.groups[group].source.sets_own_rate() {
-                route.send_jitter_ns = scenario.send_jitter.ns;
-            }
-        }
+        let routes = Route::of_flows(scenario, seed);
         let links = wired_links(topology, scenario.mtu, 0, &measured, seed);
         let flows = routes.len();
         let network = Network::new(links, Air::of(topology, &measured, seed), routes);

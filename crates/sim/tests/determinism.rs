@@ -105,7 +105,7 @@ fn flows_have_their_own_random_numbers() {
 fn without_jitter_it_runs_too_and_differs() {
     let scenario = mixture();
     let with = fingerprint(run_seed(&scenario, 7));
-    let scenario = scenario.without_send_jitter();
+    let scenario = scenario.without_default_send_jitter();
     let result = run_seed(&scenario, 7);
     assert!(result.data_packets > 10_000);
     assert_ne!(with, fingerprint(result));

@@ -42,9 +42,9 @@ impl Engine for Kernel {
         true
     }
 
-    /// Real hosts have delays of their own: none is added.
+    /// Real hosts have delays of their own: only what a file gives is added.
     fn as_run<'a>(&self, scenario: &'a Scenario) -> Cow<'a, Scenario> {
-        Cow::Owned(scenario.clone().without_send_jitter())
+        Cow::Owned(scenario.clone().without_default_send_jitter())
     }
 }
 

@@ -78,7 +78,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let [_, scenario, seed, listen, server] = &arguments[..] else {
         return Err("relay SCENARIO.toml SEED LISTEN SERVER".into());
     };
-    let scenario = load(Path::new(scenario), &Overrides::default())?;
+    let scenario = load(Path::new(scenario), &Overrides::default())?.without_default_send_jitter();
     let (listen, server): (SocketAddr, SocketAddr) = (listen.parse()?, server.parse()?);
     let seed: u64 = seed.parse()?;
     let links = wired_links(&scenario.network, scenario.mtu, 0, &(0..u64::MAX >> 2), seed);

@@ -160,6 +160,33 @@ fn the_access_delay_is_a_flow_s_own() {
     assert_eq!((path.base_rtt_ns(0), path.base_rtt_ns(1)), (27 * MS, 20 * MS));
 }
 
+/// Up to 3 ms, drawn for each, and none overtakes another; packets to the receivers have none.
+#[test]
+fn what_returns_is_late_by_the_send_jitter() {
+    let mut jittery = route(&[0], &[1]);
+    jittery.send_jitter_ns = 3 * MS;
+    let back = LinkConfig { limit: Limit::Packets(100), ..link() };
+    let mut path = path(&[link(), back], vec![jittery]);
+    path.send(0, full(0, 0));
+    assert_eq!(arrivals(&mut path, 20 * MS, End::Receivers), [(11 * MS, 0)]);
+    // An ACK each 10 ms: it would arrive 10.05 ms later.
+    let due = |number: u64| 20 * MS + number * 10 * MS + 10_050_000;
+    let mut late_ns = Vec::new();
+    for number in 0..100 {
+        path.send(20 * MS + number * 10 * MS, packet(number as u8, 75, 0, End::Senders));
+        let [(at, mark)] = arrivals(&mut path, due(number) + 3 * MS, End::Senders)[..] else { panic!("one each") };
+        assert_eq!(mark, number as u8);
+        late_ns.push(at - due(number));
+    }
+    assert!(late_ns.iter().all(|late| *late < 3 * MS));
+    let (least, most) = (late_ns.iter().min().unwrap(), late_ns.iter().max().unwrap());
+    assert!(*least < MS / 2 && *most > 5 * MS / 2, "{least} to {most} ns");
+    // A hundred at once, 50 us apart.
+    (0..100).for_each(|number| path.send(2000 * MS, packet(number, 75, 0, End::Senders)));
+    let marks: Vec<u8> = arrivals(&mut path, 3000 * MS, End::Senders).into_iter().map(|(_, mark)| mark).collect();
+    assert_eq!(marks, (0..100).collect::<Vec<u8>>());
+}
+
 /// CoDel (RFC 8289) lets a short queue pass: its packets leave as without it, though the link is asked at each departure.
 #[test]
 fn a_link_that_decides_at_departure_is_asked_then() {

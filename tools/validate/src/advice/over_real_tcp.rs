@@ -9,7 +9,7 @@ use tandem_advise::{Candidate, Question, Stepwise, measured::Measured};
 use tandem_batch::{Batch, Task, Traces};
 use tandem_engine::Engine;
 use tandem_papers::{Missing, RealTcpRun, RealTcpRuns};
-use tandem_scenario::{Scenario, units::Span};
+use tandem_scenario::{Parts, Scenario, units::Span};
 use tandem_sim::Sim;
 use tandem_statistics::Estimate;
 
@@ -118,7 +118,9 @@ fn pose(outcome: &Outcome, drawn: &Drawn, engine: &dyn Engine) -> anyhow::Result
     let question = Question::usual(known, &nothing, &best, &default, &Sim);
     let case = known.cases().into_iter().next().context("a path has a case")?;
     let steps = Stepwise::new(&question, &case, &[])?;
-    let scenarios = best.iter().map(|candidate| candidate.flows.name.clone()).zip(steps.scenarios().cloned());
+    // Real hosts, too: where a packet time is longer than their own delays, the phase would decide else.
+    let scenarios = steps.scenarios().map(|scenario| scenario.clone().with_given_send_jitter());
+    let scenarios = best.iter().map(|candidate| candidate.flows.name.clone()).zip(scenarios);
     let scenarios: Vec<(String, Scenario)> = scenarios.collect();
     let can_run = |(_, scenario): &(String, Scenario)| {
         scenario.duration <= LONGEST && engine.check(scenario, false).is_ok_and(|warnings| warnings.is_empty())
@@ -130,7 +132,8 @@ fn pose(outcome: &Outcome, drawn: &Drawn, engine: &dyn Engine) -> anyhow::Result
 impl Posed {
     /// All that decides a run but its seed.
     fn key(&self, controller: &str, scenario: &Scenario) -> String {
-        format!("{} {controller} {} {}", self.path, scenario.duration, scenario.warmup)
+        let Parts { duration, warmup, send_jitter, .. } = &**scenario;
+        format!("{} {controller} {duration} {warmup} {send_jitter}", self.path)
     }
 
     /// A run of each controller.
