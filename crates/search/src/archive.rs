@@ -42,7 +42,7 @@ pub struct Elite {
 }
 
 /// All cells in which there is a point.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct Archive(BTreeMap<Cell, Elite>);
 
 /// Parts of the scale of `queue`.

@@ -78,12 +78,13 @@ impl<'a> Explorer<'a> {
         let judged = found.len();
         let drawn = found.iter().filter(|(.., is_drawn)| *is_drawn);
         let drawn: Vec<(Cell, Elite)> = drawn.map(|(cell, elite, _)| (*cell, elite.clone())).collect();
+        let mut archive = self.archive.clone();
         found.retain(|(cell, elite, _)| {
             let is_bad = elite.violation >= self.limit;
             if !is_bad {
-                self.archive.offer(*cell, elite.clone());
+                archive.offer(*cell, elite.clone());
             }
-            is_bad && self.archive.would_take(*cell, elite)
+            is_bad && archive.would_take(*cell, elite)
         });
         let worse: Vec<Point> = found.iter().map(|(_, elite, _)| elite.point.clone()).collect();
         let again = if worse.is_empty() { Some(Vec::new()) } else { judge.judge(&worse, &MORE_SEEDS)? };
@@ -91,8 +92,9 @@ impl<'a> Explorer<'a> {
         for ((cell, elite, _), again) in found.into_iter().zip(again) {
             let Some(again) = again else { continue };
             let violation = again.measured.violations.iter().copied().fold(elite.violation, f64::min);
-            self.archive.offer(cell, Elite { violation, ..elite });
+            archive.offer(cell, Elite { violation, ..elite });
         }
+        self.archive = archive;
         self.draws.extend(drawn);
         self.judged += judged;
         self.generations += 1;

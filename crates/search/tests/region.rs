@@ -193,6 +193,9 @@ fn what_is_stopped_counts_for_nothing() {
     while explorer.step(&planted).unwrap() {}
     // Two calls are a generation: its points, and the worst of them with more seeds.
     assert_eq!(explorer.generations, 1);
+    let mut one = Explorer::new(&planted.space, 1, ASKED.limit, false, Vec::new());
+    assert!(one.step(&Planted::new()).unwrap());
+    assert_eq!(explorer.archive.ranked(), one.archive.ranked());
     let settled = settle(&planted.space, &explorer, &planted, &ASKED, |_, _| {}).unwrap();
     assert!(settled.finds.is_empty() && settled.left > 0);
 }
