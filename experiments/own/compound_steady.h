@@ -2,7 +2,7 @@
 /*
  * compound_steady: Compound TCP that holds a small backlog instead of swinging around gamma.
  *
- * Once a round (rounds.h), with r its smallest RTT, F the flight when it began, x = F / r:
+ * Once a round (rounds.h), with r the mean of its RTTs, F the flight when it began, x = F / r:
  *
  *   q      = F (1 - (base + (2 J - base / 128)^+) / r)                own backlog, packets
  *   aim    = max(1, B sqrt(x / 10 ms)),  B = min(D, 10 ms), 10 ms if D is unknown
@@ -17,24 +17,27 @@
  *          its delay, because others yield: W -= min(q, W / 2) + min(max(W / 64, W / 2^(i + 1)),
  *          D x) for three rounds, the i-th time. Then, with d the delay:
  *          d < d before / 4   nobody pushes: L <= W / 8
- *          d as before, W < L  it is the path's: base = r, slow start to the last W that held
+ *          d as before, W < L  again after 4.1 s. If r is as then: it is the path's, base = r,
+ *                             W doubles up to the last that held. A queue of others moves
  *          otherwise          fails + 1, until the queue is empty
  *   loss   L /= 2,  W -= W / 2 sqrt(41 / W),  d = RTT of the last samples - base
  *          d < D / 2          chance: D -= D / 32, n = 255
  *          otherwise          overflow: also W <= W base / (base + d) - W / 16; n = 0;
  *                             D = max(d, 7/8 D + d / 8)
+ *   start  W doubles each round until the last RTTs are base / 8 above the least, 1 to 16 ms
+ *   rate   33/32 W / RTT, 2 W / RTT in slow start
  *
- * W: window; L <= W: what Reno would have; base: smallest RTT; J: how much r usually changes;
+ * W: window; L <= W: what Reno would have; base: smallest r; J: how much r usually changes;
  * D: queueing delay at the last overflow, base / 512 at least. Up to 20 packets it is Reno.
  */
 #ifndef TANDEM_COMPOUND_STEADY_H
 #define TANDEM_COMPOUND_STEADY_H
 
 #define TANDEM_SIGNAL BOTH
-#define SLOW_START_EXIT_DEFAULT SLOW_START_EXIT_HYSTART
+#define TANDEM_TRAITS TANDEM_OWNS_WINDOW
+#define TANDEM_OWNS_SLOW_START
 
 #include "rounds.h"
-#include "slow_start_exit.h"
 #include "window.h"
 
 #define compound_steady_PARAMS(P) \
@@ -44,6 +47,7 @@
 	P(patience, 1, 64, 1, 255, "rounds without a queue until that limit doubles") \
 	P(jitter, 16, 32, 0, 128, "multiple of the RTT's usual change that is no queue") \
 	P(yield, 1024, 16, 0, 512, "share of W given up beyond the backlog when it yields") \
+	P(pacing_gain, 256, 264, 256, 1024, "of the rate over W / RTT") \
 	P(low_window, 1, 20, 1, 1 << 24, "packets; up to this window it is Reno")
 
 struct compound_steady_params { compound_steady_PARAMS(TANDEM_PARAM_FIELD) };
@@ -54,12 +58,14 @@ struct compound_steady_params { compound_steady_PARAMS(TANDEM_PARAM_FIELD) };
 #define STEADY_JOIN_TICKS 62u   /* 4.1 s */
 #define STEADY_YIELD_ROUNDS 3
 #define STEADY_FREE 255         /* n: growth is not limited by D */
+#define STEADY_SAMPLES 255u
 
 struct compound_steady {
 	u64 credit;        /* gain summed over the packets ACKed */
 	struct rounds round;
 	u32 loss_window;   /* L */
-	u32 prior_loss_window, prior_cwnd;
+	u32 prior_cwnd;
+	u32 stays_us;      /* r after the last yield, if that moved nothing; 0 = it did */
 	u32 calm_cwnd;     /* W when the backlog was last near its aim */
 	u32 gain_q8;       /* what a window of ACKs adds in this round */
 	u32 base_us;       /* ROUNDS_UNMEASURED before the first round */
@@ -70,20 +76,65 @@ struct compound_steady {
 	u32 backlog_q8;    /* q */
 	u32 mean_q4;       /* mean of W over 16 rounds or so */
 	u32 aim_q8;
+	u32 mean_rtt_q7;   /* r of this round so far */
 	u64 empty_rounds : 8; /* n */
 	u64 empty_at : 14;    /* when the queue was last empty, STEADY_TICKS */
 	u64 yielding : 2;     /* rounds left */
 	u64 fails : 3;
 	u64 yields : 3;       /* the first 7 */
+	u64 climbs : 1;       /* W doubles each round up to calm_cwnd */
+	u64 samples : 8;      /* of this round, at most STEADY_SAMPLES */
 	u64 yield_us : 25;    /* r when it began to yield; 0 = it joined others */
 };
+
+TANDEM_FN void steady_sample(struct compound_steady *s, const struct tandem_ack *ack)
+{
+	/* Losses are judged in recovery, too, when rounds take no samples. */
+	u32 rtt_us = min_u32(ack->rtt_us, TANDEM_MAX_RTT_US), rtt_q7 = rtt_us << 7;
+
+	if (rtt_us && s->recent_q3_us)
+		s->recent_q3_us = s->recent_q3_us - (s->recent_q3_us >> 3) + rtt_us;
+	else if (rtt_us)
+		s->recent_q3_us = rtt_us << 3;
+	if (!rounds_sample(&s->round, ack))
+		return;
+	/* The least of a round says little of the others where the RTT varies. */
+	if (s->samples < STEADY_SAMPLES)
+		s->samples++;
+	if (s->samples == 1)
+		s->mean_rtt_q7 = rtt_q7;
+	else if (rtt_q7 > s->mean_rtt_q7)
+		s->mean_rtt_q7 += (rtt_q7 - s->mean_rtt_q7) / (u32)s->samples;
+	else
+		s->mean_rtt_q7 -= (s->mean_rtt_q7 - rtt_q7) / (u32)s->samples;
+}
+
+/* snd_cwnd * mss is below 2^40, times 2^20 below 2^60. */
+TANDEM_FN void steady_set_rate(const struct compound_steady *s,
+			       const struct compound_steady_params *p, struct tandem_conn *c)
+{
+	/* The first packets leave as if the RTT were 1 ms, as with Linux's pacing. */
+	u32 rtt_us = s->recent_q3_us ? max_u32(s->recent_q3_us >> 3, 1) : 1000;
+	u64 rate = (u64)c->snd_cwnd * c->mss * 1000000 / rtt_us;
+	u32 gain = in_slow_start(c) ? 512 : p->pacing_gain;
+
+	rate = rate < 1ull << 48 ? rate * gain >> 8 : (rate >> 8) * gain;
+	c->pacing_bytes_per_s = rate ? rate : 1;
+}
+
+TANDEM_FN void steady_begin_round(struct compound_steady *s, const struct tandem_conn *c)
+{
+	rounds_begin(&s->round, c);
+	s->samples = 0;
+}
 
 TANDEM_FN void compound_steady_init(struct compound_steady *s,
 				    const struct compound_steady_params *p, struct tandem_conn *c)
 {
 	s->credit = 0;
 	rounds_init(&s->round, c);
-	s->loss_window = s->prior_loss_window = 2;
+	s->loss_window = 2;
+	s->stays_us = 0;
 	s->prior_cwnd = s->calm_cwnd = c->snd_cwnd;
 	s->gain_q8 = 0;
 	s->base_us = ROUNDS_UNMEASURED;
@@ -100,20 +151,10 @@ TANDEM_FN void compound_steady_init(struct compound_steady *s,
 	s->fails = 0;
 	s->yields = 0;
 	s->yield_us = 0;
-}
-
-TANDEM_FN void compound_steady_pkts_acked(struct compound_steady *s,
-					  const struct compound_steady_params *p,
-					  const struct tandem_conn *c, const struct tandem_ack *ack)
-{
-	/* Losses are judged in recovery, too, when rounds take no samples. */
-	u32 rtt_us = min_u32(ack->rtt_us, TANDEM_MAX_RTT_US);
-
-	if (rtt_us && s->recent_q3_us)
-		s->recent_q3_us = s->recent_q3_us - (s->recent_q3_us >> 3) + rtt_us;
-	else if (rtt_us)
-		s->recent_q3_us = rtt_us << 3;
-	rounds_sample(&s->round, ack);
+	s->climbs = 0;
+	s->samples = 0;
+	s->mean_rtt_q7 = 0;
+	steady_set_rate(s, p, c);
 }
 
 /* What the flow sends in `us` at its rate, 1/256 packets: 2^24 * 2^24 * 2^8 < 2^63. */
@@ -164,7 +205,9 @@ TANDEM_FN void steady_measure(struct compound_steady *s, const struct compound_s
 
 TANDEM_FN void steady_shrink(struct compound_steady *s, struct tandem_conn *c, u32 by, u32 floor)
 {
-	c->snd_cwnd = max_u32(max_u32(sub_floor0(c->snd_cwnd, by), floor), 2);
+	u32 left = max_u32(max_u32(sub_floor0(c->snd_cwnd, by), floor), 2);
+
+	c->snd_cwnd = min_u32(c->snd_cwnd, left);
 	ssthresh_follows(c);
 	s->gain_q8 = 0;
 }
@@ -197,11 +240,22 @@ TANDEM_FN void steady_judge(struct compound_steady *s, struct tandem_conn *c)
 		s->loss_window = min_u32(s->loss_window, max_u32(c->snd_cwnd / 8, 2));
 	} else if (r + before_us / 32 < s->yield_us || c->snd_cwnd >= s->loss_window) {
 		s->fails += s->fails < 5;
+		s->stays_us = 0;
 	} else {
-		/* All but L was given up, and still it stays: it is the path's. */
-		s->base_us = r;
-		s->empty_rounds = STEADY_FREE;
-		c->snd_ssthresh = max_u32(c->snd_ssthresh, s->calm_cwnd);
+		u32 moved_us = r > s->stays_us ? r - s->stays_us : s->stays_us - r;
+
+		if (s->stays_us && moved_us <= before_us / 128 + (s->change_q3_us >> 3)) {
+			/* All but L was given up, twice, and still it stays: it is the path's. */
+			s->base_us = r;
+			s->empty_rounds = STEADY_FREE;
+			s->loss_window = max_u32(c->snd_cwnd / 8, 2);
+			s->climbs = 1;
+			s->stays_us = 0;
+		} else {
+			/* Others' queues move. */
+			s->fails += s->stays_us && s->fails < 5;
+			s->stays_us = s->stays_us ? 0 : r;
+		}
 	}
 }
 
@@ -224,11 +278,12 @@ TANDEM_FN void steady_end_round(struct compound_steady *s, const struct compound
 	s->mean_q4 = s->mean_q4 - (s->mean_q4 >> 4) + w;
 	if (w <= p->low_window)
 		return;
-	if (s->backlog_q8 <= 2 * s->aim_q8)
+	s->climbs &= s->backlog_q8 <= s->aim_q8 && w < s->calm_cwnd;
+	if (s->backlog_q8 <= 2 * s->aim_q8 && !s->climbs)
 		s->calm_cwnd = w;
 	age = (STEADY_TICKS(c) - (u32)s->empty_at) & 0x3fffu;
 	fell_us = sub_floor0(before_us, s->round.rtt_us);
-	due = age > STEADY_YIELD_TICKS << s->fails;
+	due = age > (s->stays_us ? STEADY_JOIN_TICKS : STEADY_YIELD_TICKS << s->fails);
 	others = fell_us && fell_us >= sub_floor0(before_us, s->base_us) / 3;
 	if (due || (age > STEADY_JOIN_TICKS && others)) {
 		s->yielding = STEADY_YIELD_ROUNDS;
@@ -240,6 +295,8 @@ TANDEM_FN void steady_end_round(struct compound_steady *s, const struct compound
 		steady_shrink(s, c, extra + min_u32(s->backlog_q8 >> 8, w / 2), 4);
 	} else if (s->backlog_q8 > s->aim_q8) {
 		steady_shrink(s, c, (s->backlog_q8 - s->aim_q8 + 511) >> 9, s->loss_window);
+	} else if (s->climbs) {
+		s->gain_q8 = min_u32(w, TANDEM_MAX_WINDOW / 2) << 8;
 	} else if (s->empty_rounds < 2) {
 		s->gain_q8 = (s->aim_q8 - s->backlog_q8) / 2;
 	} else {
@@ -247,9 +304,22 @@ TANDEM_FN void steady_end_round(struct compound_steady *s, const struct compound
 	}
 }
 
-TANDEM_FN void compound_steady_cong_avoid(struct compound_steady *s,
-					  const struct compound_steady_params *p,
-					  struct tandem_conn *c, u32 acked)
+/* Ends it by delay, as HyStart does; against the least RTT, which no queue of ours is in. */
+TANDEM_FN void steady_slow_start(struct compound_steady *s, const struct compound_steady_params *p,
+				 struct tandem_conn *c)
+{
+	u32 base_us = s->round.base_rtt_us, now_us = s->recent_q3_us >> 3;
+	u32 limit_us = min_u32(max_u32(base_us / 8, 1000), 16000);
+
+	if (base_us == ROUNDS_UNMEASURED || c->snd_cwnd <= p->low_window ||
+	    now_us <= base_us + limit_us)
+		return;
+	c->snd_cwnd = max_u32(mul_div(c->snd_cwnd, base_us, now_us), c->snd_cwnd / 2);
+	ssthresh_follows(c);
+}
+
+TANDEM_FN void steady_grow(struct compound_steady *s, const struct compound_steady_params *p,
+			   struct tandem_conn *c, u32 acked)
 {
 	u64 grown;
 	u32 due;
@@ -258,15 +328,18 @@ TANDEM_FN void compound_steady_cong_avoid(struct compound_steady *s,
 	if (!s->yielding)
 		s->loss_window = min_u32(s->loss_window, c->snd_cwnd);
 	if (rounds_ended(&s->round, c)) {
+		if (rounds_measured(&s->round))
+			s->round.rtt_us = s->mean_rtt_q7 >> 7;
 		if (in_slow_start(c) && rounds_measured(&s->round))
 			steady_measure(s, p, c);
 		else
 			steady_end_round(s, p, c);
-		rounds_begin(&s->round, c);
+		steady_begin_round(s, c);
 	}
 	if (!c->is_cwnd_limited || s->yielding)
 		return;
 	if (in_slow_start(c)) {
+		steady_slow_start(s, p, c);
 		acked = slow_start(c, acked);
 		s->loss_window = max_u32(c->snd_cwnd / 8, 2);
 		s->gain_q8 = 0;
@@ -288,6 +361,22 @@ TANDEM_FN void compound_steady_cong_avoid(struct compound_steady *s,
 	c->snd_cwnd = grown < c->snd_cwnd_clamp ? (u32)grown : c->snd_cwnd_clamp;
 }
 
+TANDEM_FN void compound_steady_pkts_acked(struct compound_steady *s,
+					  const struct compound_steady_params *p,
+					  struct tandem_conn *c, const struct tandem_ack *ack)
+{
+	steady_sample(s, ack);
+	if (s->round.sampling)
+		steady_grow(s, p, c, min_u32(ack->acked_sacked, TANDEM_MAX_WINDOW));
+	steady_set_rate(s, p, c);
+}
+
+TANDEM_FN void compound_steady_cong_avoid(struct compound_steady *s,
+					  const struct compound_steady_params *p,
+					  struct tandem_conn *c, u32 acked)
+{
+}
+
 TANDEM_FN u32 compound_steady_ssthresh(struct compound_steady *s,
 				       const struct compound_steady_params *p,
 				       const struct tandem_conn *c, u32 reason)
@@ -295,11 +384,11 @@ TANDEM_FN u32 compound_steady_ssthresh(struct compound_steady *s,
 	u32 w = c->snd_cwnd, base_us = min_u32(s->base_us, s->round.base_rtt_us), delay_us, left;
 
 	s->prior_cwnd = w;
-	s->prior_loss_window = s->loss_window;
 	s->gain_q8 = 0;
 	s->credit = 0;
 	s->yielding = 0;
-	s->loss_window = max_u32(s->loss_window / 2, 2);
+	s->climbs = 0;
+	s->loss_window = max_u32(min_u32(s->loss_window, w) / 2, 2);
 	if (base_us == ROUNDS_UNMEASURED || w <= p->low_window)
 		return max_u32(w / 2, 2);
 	delay_us = sub_floor0(s->recent_q3_us >> 3, base_us);
@@ -326,7 +415,10 @@ TANDEM_FN void compound_steady_set_state(struct compound_steady *s,
 {
 	if (state == TANDEM_LOSS)
 		s->loss_window = 1;
-	rounds_set_state(&s->round, c, state);
+	else if (state > TANDEM_DISORDER && s->round.sampling)
+		c->snd_cwnd = min_u32(c->snd_cwnd, c->snd_ssthresh);
+	if (rounds_set_state(&s->round, c, state))
+		s->samples = 0;
 }
 
 TANDEM_FN void compound_steady_restart(struct compound_steady *s,
@@ -336,14 +428,14 @@ TANDEM_FN void compound_steady_restart(struct compound_steady *s,
 	s->loss_window = min_u32(s->loss_window, c->snd_cwnd);
 	s->gain_q8 = 0;
 	s->yielding = 0;
-	rounds_begin(&s->round, c);
+	steady_begin_round(s, c);
 }
 
 TANDEM_FN u32 compound_steady_undo_cwnd(struct compound_steady *s,
 					const struct compound_steady_params *p,
 					const struct tandem_conn *c)
 {
-	s->loss_window = max_u32(s->loss_window, s->prior_loss_window);
+	s->loss_window = max_u32(s->loss_window, min_u32(2 * s->loss_window, s->prior_cwnd));
 	return max_u32(c->snd_cwnd, s->prior_cwnd);
 }
 

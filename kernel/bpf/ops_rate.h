@@ -12,7 +12,7 @@
 _Static_assert(!OP(_counts_marks), "an ACK's marks are not counted here yet");
 
 /* As tcp_packets_in_flight(). */
-static __always_inline u32 packets_in_flight(const struct tcp_sock *tp)
+static __always_inline u32 tcp_in_flight(const struct tcp_sock *tp)
 {
 	return tp->packets_out + tp->retrans_out - (tp->sacked_out + tp->lost_out);
 }
@@ -30,7 +30,7 @@ static __always_inline void read_ack(const struct tcp_sock *tp, const struct rat
 
 	ack->delivered = tp->delivered;
 	ack->acked_sacked = rs->acked_sacked;
-	ack->in_flight = packets_in_flight(tp);
+	ack->in_flight = tcp_in_flight(tp);
 	ack->lost = (u32)rs->losses;
 	if (rtt_us > 0)
 		ack->rtt_us = to_u32((u64)rtt_us);
