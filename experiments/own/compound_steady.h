@@ -304,11 +304,11 @@ TANDEM_FN void steady_end_round(struct compound_steady *s, const struct compound
 	}
 }
 
-/* Ends it by delay, as HyStart does; against the least RTT, which no queue of ours is in. */
+/* Ends it by delay, as HyStart does. */
 TANDEM_FN void steady_slow_start(struct compound_steady *s, const struct compound_steady_params *p,
 				 struct tandem_conn *c)
 {
-	u32 base_us = s->round.base_rtt_us, now_us = s->recent_q3_us >> 3;
+	u32 base_us = s->base_us, now_us = s->recent_q3_us >> 3;
 	u32 limit_us = min_u32(max_u32(base_us / 8, 1000), 16000);
 
 	if (base_us == ROUNDS_UNMEASURED || c->snd_cwnd <= p->low_window ||
@@ -381,7 +381,7 @@ TANDEM_FN u32 compound_steady_ssthresh(struct compound_steady *s,
 				       const struct compound_steady_params *p,
 				       const struct tandem_conn *c, u32 reason)
 {
-	u32 w = c->snd_cwnd, base_us = min_u32(s->base_us, s->round.base_rtt_us), delay_us, left;
+	u32 w = c->snd_cwnd, base_us = s->base_us, delay_us, left;
 
 	s->prior_cwnd = w;
 	s->gain_q8 = 0;
