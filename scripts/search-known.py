@@ -21,20 +21,25 @@ PLANTED = ROOT / "crates/evaluate/tests/planted"
 # Each question simulates all that it needs, whatever was simulated before.
 ALONE = {"TANDEM_STORE": "off"}
 
-# What is known, the question that is to find it, and the features of paths (one of these sets) that show just this: the worst find may be another fault.
+# What is known, the question that is to find it, the features of paths (one of these sets) that show just this, and its mechanism where that tells it
+# from others: the worst find may be another fault.
 KNOWN = {
-    "Compound has half of the link at 1 % of a BDP": ("compound --worst utilisation --over fixed-path", [set()]),
-    "FAST has a wrong base RTT after a change of route": ("fast --worst utilisation --over changing-path", [{"route"}]),
-    "BBR loses packets below 1.5 BDP": ("bbr --worst loss --over fixed-path", [set()]),
-    "BBR starves flows with a shorter RTT": ("bbr --worst starvation --over fixed-path", [{"far"}]),
+    "Compound has half of the link at 1 % of a BDP": ("compound --worst utilisation --over fixed-path", [set()], None),
+    "FAST has a wrong base RTT after a change of route": ("fast --worst utilisation --over changing-path", [{"route"}], None),
+    "BBR loses packets below 1.5 BDP": ("bbr --worst loss --over fixed-path", [set(), {"flows"}], None),
+    "BBR starves flows with a shorter RTT": ("bbr --worst starvation --over fixed-path", [{"far"}], None),
     "CUBIC returns slowly after a loss on a long path": (
         "cubic --baseline bbr3 --worst recovery --over changing-path",
         [{"burst"}, {"outage"}, {"loss"}],
+        None,
     ),
-    "Vegas gives way to a queue that grows": ("vegas --worst utilisation --over competition", [set()]),
+    "Vegas gives way to a queue that grows": ("vegas --worst utilisation --over competition", [set()], None),
+    "Compound oscillates (S2)": (
+        "compound --baseline vegas --worst oscillation --least 0.02 --over fixed-path",
+        [set()],
+        "swings",
+    ),
 }
-# Among others; `swings` is the mechanism.
-SWINGS = "compound --baseline vegas --worst oscillation --least 0.02 --over fixed-path"
 # Which measure shows the fault; Reno without it is the baseline. `sound` has none.
 FAULTS = {
     "no_backoff": "stolen competition",
@@ -71,7 +76,7 @@ def row(what: str, found: dict, cpu_s: float, mechanism: str | None = None, feat
 
 def against_random(program: str, points: int, repetitions: int) -> None:
     print("\n| question | worse than random points | the worst, %; of random points |\n|---|---:|---|")
-    for what, (question, _) in KNOWN.items():
+    for what, (question, *_) in KNOWN.items():
         start = f"{question} --finds 0"
         first, _ = search(program, start, f"--evaluations {points} --random", ALONE)
         worse, pairs = 0, []
@@ -98,9 +103,8 @@ def main() -> int:
     budget = f"--budget {args.budget} --finds {args.finds}"
     if args.part in (None, "known"):
         print(head)
-        for what, (question, features) in KNOWN.items():
-            row(what, *search(args.tandem, question, budget, ALONE), features=features)
-        row("Compound oscillates (S2)", *search(args.tandem, SWINGS, budget, ALONE), mechanism="swings", features=[set()])
+        for what, (question, features, mechanism) in KNOWN.items():
+            row(what, *search(args.tandem, question, budget, ALONE), mechanism=mechanism, features=features)
     if args.part in (None, "planted"):
         print(f"\n{head}")
         for name, where in FAULTS.items():

@@ -80,8 +80,8 @@ pub struct Settled {
     pub drawn: usize,
 }
 
-/// Looks at the worst points that were found: the worst of each mechanism with no feature, one, and more, then the others. `told` is called
-/// before each, with how many were looked at and how many there are.
+/// Looks at the worst points that were found: the worst of each mechanism, then of each with no feature, one, and more, then the others. `told` is
+/// called before each, with how many were looked at and how many there are.
 ///
 /// # Errors
 /// [`JudgeError`].
@@ -96,8 +96,10 @@ pub fn settle(
     let mut settled = Settled { drawn: explored.draws.len(), ..Settled::default() };
     let mut bad: Vec<_> =
         explored.archive.ranked().into_iter().filter(|(_, elite)| elite.violation >= asked.limit).collect();
-    let mut seen = BTreeSet::new();
-    bad.sort_by_cached_key(|(cell, _)| !seen.insert((cell.mechanism, cell.features)));
+    let (mut mechanisms, mut ways) = (BTreeSet::new(), BTreeSet::new());
+    bad.sort_by_cached_key(|(cell, _)| {
+        (!mechanisms.insert(cell.mechanism), !ways.insert((cell.mechanism, cell.features)))
+    });
     let mut tries = asked.finds * TRIES_PER_FIND;
     for (i, (cell, elite)) in bad.iter().enumerate() {
         told(i, bad.len());
