@@ -4,11 +4,12 @@
  *
  * Once a round (rounds.h), with r the mean of its RTTs, F the flight when it began, x = F / r:
  *
- *   q      = F (1 - (base + (2 J - base / 128)^+) / r)                own backlog, packets
+ *   q      = F (1 - (base + (max(2 J, 5 S) - base / 128)^+) / r)      own backlog, packets
+ *   noise  5 S > 10 ms: r is instead the least RTT of late, 1/256 of the way up to the round's
  *   aim    = max(1, B sqrt(x / 10 ms)),  B = min(D, 10 ms), 10 ms if D is unknown
  *   n      = rounds since q was aim / 2, of those with q < aim / 8; at most 255
  *   grow   q <= aim, n < 2    W += (aim - q) / 2 over the round
- *          q <= aim, n >= 2   W += min(W^(3/4) / 8, max(1, D x / 8) 2^(n / 64)), the second only
+ *          q <= aim, n >= 2   W += min(W^(3/4) / 8, max(1, D x / 8) 2^(n / 48)), the second only
  *                             if D is known and n < 255
  *   shrink q > aim            W -= (q - aim) / 2 at once, not below L
  *   L      for each W packets ACKed: +1 if n > 0, if W is 4 packets below its mean, or if W = L
@@ -24,10 +25,12 @@
  *          d < D / 2          chance: D -= D / 32, n = 255
  *          otherwise          overflow: also W <= W base / (base + d) - W / 16; n = 0;
  *                             D = max(d, 7/8 D + d / 8)
- *   start  W doubles each round until the last RTTs are base / 8 above the least, 1 to 16 ms
+ *          in noise   d = the least RTT of late - base
+ *   start  W doubles each round until the last RTTs are base / 8, 1 to 16 ms, and 5 S above base
  *   rate   33/32 W / RTT, 2 W / RTT in slow start
  *
  * W: window; L <= W: what Reno would have; base: smallest r; J: how much r usually changes;
+ * S: mean deviation of a round's RTTs, the least of late, 1/16 of the way up to the round's;
  * D: queueing delay at the last overflow, base / 512 at least. Up to 20 packets it is Reno.
  */
 #ifndef TANDEM_COMPOUND_STEADY_H
@@ -44,8 +47,9 @@
 	P(buffer_us, 1, 10000, 100, 1000000, "D counts as this while unknown or larger") \
 	P(alpha, 1024, 128, 1, 1024, "growth per round without a queue: alpha * W^(3/4) (CTCP)") \
 	P(step, 1024, 128, 0, 4096, "share of its part of the buffer that a round may fill") \
-	P(patience, 1, 64, 1, 255, "rounds without a queue until that limit doubles") \
+	P(patience, 1, 48, 1, 255, "rounds without a queue until that limit doubles") \
 	P(jitter, 16, 32, 0, 128, "multiple of the RTT's usual change that is no queue") \
+	P(noise, 16, 80, 0, 255, "multiple of a round's mean deviation that is no queue") \
 	P(yield, 1024, 16, 0, 512, "share of W given up beyond the backlog when it yields") \
 	P(pacing_gain, 256, 264, 256, 1024, "of the rate over W / RTT") \
 	P(low_window, 1, 20, 1, 1 << 24, "packets; up to this window it is Reno")
@@ -59,14 +63,14 @@ struct compound_steady_params { compound_steady_PARAMS(TANDEM_PARAM_FIELD) };
 #define STEADY_YIELD_ROUNDS 3
 #define STEADY_FREE 255         /* n: growth is not limited by D */
 #define STEADY_SAMPLES 255u
+#define STEADY_FEW 8 /* samples whose deviation tells nothing */
+#define STEADY_MOST ((1u << 24) - 1)
 
 struct compound_steady {
-	u64 credit;        /* gain summed over the packets ACKed */
 	struct rounds round;
+	u32 credit;        /* gain summed over the packets ACKed */
 	u32 loss_window;   /* L */
-	u32 prior_cwnd;
 	u32 stays_us;      /* r after the last yield, if that moved nothing; 0 = it did */
-	u32 calm_cwnd;     /* W when the backlog was last near its aim */
 	u32 gain_q8;       /* what a window of ACKs adds in this round */
 	u32 base_us;       /* ROUNDS_UNMEASURED before the first round */
 	u32 last_us;       /* r of the round before; 0 = none */
@@ -77,6 +81,10 @@ struct compound_steady {
 	u32 mean_q4;       /* mean of W over 16 rounds or so */
 	u32 aim_q8;
 	u32 mean_rtt_q7;   /* r of this round so far */
+	u32 spread_q7;     /* mean deviation from it */
+	u64 prior_cwnd : 24;
+	u64 calm_cwnd : 24;   /* W when the backlog was last near its aim */
+	u64 spread_us : 16;   /* S */
 	u64 empty_rounds : 8; /* n */
 	u64 empty_at : 14;    /* when the queue was last empty, STEADY_TICKS */
 	u64 yielding : 2;     /* rounds left */
@@ -86,6 +94,14 @@ struct compound_steady {
 	u64 samples : 8;      /* of this round, at most STEADY_SAMPLES */
 	u64 yield_us : 25;    /* r when it began to yield; 0 = it joined others */
 };
+
+TANDEM_FN u32 steady_distance(u32 a, u32 b) { return a > b ? a - b : b - a; }
+
+/* One of `count` parts of the way. */
+TANDEM_FN u32 steady_towards(u32 from, u32 to, u32 count)
+{
+	return to > from ? from + (to - from) / count : from - (from - to) / count;
+}
 
 TANDEM_FN void steady_sample(struct compound_steady *s, const struct tandem_ack *ack)
 {
@@ -101,12 +117,43 @@ TANDEM_FN void steady_sample(struct compound_steady *s, const struct tandem_ack 
 	/* The least of a round says little of the others where the RTT varies. */
 	if (s->samples < STEADY_SAMPLES)
 		s->samples++;
-	if (s->samples == 1)
+	if (s->samples == 1) {
 		s->mean_rtt_q7 = rtt_q7;
-	else if (rtt_q7 > s->mean_rtt_q7)
-		s->mean_rtt_q7 += (rtt_q7 - s->mean_rtt_q7) / (u32)s->samples;
-	else
-		s->mean_rtt_q7 -= (s->mean_rtt_q7 - rtt_q7) / (u32)s->samples;
+		s->spread_q7 = 0;
+		return;
+	}
+	s->spread_q7 = steady_towards(s->spread_q7, steady_distance(rtt_q7, s->mean_rtt_q7),
+				      (u32)s->samples);
+	s->mean_rtt_q7 = steady_towards(s->mean_rtt_q7, rtt_q7, (u32)s->samples);
+}
+
+/* What the RTT varies by although no queue does. */
+TANDEM_FN u32 steady_noise_us(const struct compound_steady *s,
+			      const struct compound_steady_params *p)
+{
+	return (u32)s->spread_us * p->noise >> 4;
+}
+
+/* Beyond what it would ever fill, the mean of a round tells nothing of a queue. */
+TANDEM_FN int steady_is_noisy(const struct compound_steady *s,
+			      const struct compound_steady_params *p)
+{
+	return steady_noise_us(s, p) > p->buffer_us;
+}
+
+/* S, the least RTT of late, and r of the round that has ended. */
+TANDEM_FN void steady_close_round(struct compound_steady *s, const struct compound_steady_params *p)
+{
+	struct rounds *round = &s->round;
+	u32 spread_us = min_u32(s->spread_q7 >> 7, 0xffff), least_us = (u32)s->spread_us;
+
+	if (!rounds_measured(round))
+		return;
+	if (s->samples >= STEADY_FEW)
+		s->spread_us = spread_us < least_us ? spread_us :
+			       least_us + (spread_us - least_us + 15) / 16;
+	round->base_rtt_us += (round->rtt_us - round->base_rtt_us) / 256;
+	round->rtt_us = steady_is_noisy(s, p) ? round->base_rtt_us : s->mean_rtt_q7 >> 7;
 }
 
 /* snd_cwnd * mss is below 2^40, times 2^20 below 2^60. */
@@ -135,7 +182,7 @@ TANDEM_FN void compound_steady_init(struct compound_steady *s,
 	rounds_init(&s->round, c);
 	s->loss_window = 2;
 	s->stays_us = 0;
-	s->prior_cwnd = s->calm_cwnd = c->snd_cwnd;
+	s->prior_cwnd = s->calm_cwnd = min_u32(c->snd_cwnd, STEADY_MOST);
 	s->gain_q8 = 0;
 	s->base_us = ROUNDS_UNMEASURED;
 	s->last_us = 0;
@@ -154,6 +201,8 @@ TANDEM_FN void compound_steady_init(struct compound_steady *s,
 	s->climbs = 0;
 	s->samples = 0;
 	s->mean_rtt_q7 = 0;
+	s->spread_q7 = 0;
+	s->spread_us = 0;
 	steady_set_rate(s, p, c);
 }
 
@@ -170,7 +219,7 @@ TANDEM_FN void steady_measure(struct compound_steady *s, const struct compound_s
 			      const struct tandem_conn *c)
 {
 	u32 r = s->round.rtt_us, empty_us, buffer_us = p->buffer_us;
-	u32 change = r > s->last_us ? r - s->last_us : s->last_us - r;
+	u32 change = steady_distance(r, s->last_us);
 	u64 root_q8;
 
 	if (s->last_us)
@@ -184,6 +233,7 @@ TANDEM_FN void steady_measure(struct compound_steady *s, const struct compound_s
 		s->base_us = min_u32(s->base_us, r);
 	/* What the RTT usually varies by is no queue; the first part of it is our own doing. */
 	empty_us = (u32)((u64)(s->change_q3_us >> 3) * p->jitter >> 4);
+	empty_us = max_u32(empty_us, steady_noise_us(s, p));
 	empty_us = s->base_us + sub_floor0(empty_us, s->base_us / 128);
 	s->backlog_q8 = r > empty_us ? backlog_q8(s->round.flight, empty_us, r) : 0;
 	/* The geometric mean of a packet and the flow's part of the buffer: concave in its rate. */
@@ -210,6 +260,16 @@ TANDEM_FN void steady_shrink(struct compound_steady *s, struct tandem_conn *c, u
 	c->snd_cwnd = min_u32(c->snd_cwnd, left);
 	ssthresh_follows(c);
 	s->gain_q8 = 0;
+}
+
+/* Down to L. The part of a packet that W has been credited with goes first. */
+TANDEM_FN void steady_give_back(struct compound_steady *s, struct tandem_conn *c, u32 by_q8)
+{
+	u32 w = max_u32(c->snd_cwnd, 1), part_q8 = s->credit / w;
+	u32 packets = (u32)(((u64)sub_floor0(by_q8, part_q8) + 255) >> 8);
+
+	steady_shrink(s, c, packets, s->loss_window);
+	s->credit = (part_q8 + (packets << 8) - by_q8) * w;
 }
 
 /* Packets that W grows by in a round without a queue, 1/256. */
@@ -242,9 +302,8 @@ TANDEM_FN void steady_judge(struct compound_steady *s, struct tandem_conn *c)
 		s->fails += s->fails < 5;
 		s->stays_us = 0;
 	} else {
-		u32 moved_us = r > s->stays_us ? r - s->stays_us : s->stays_us - r;
-
-		if (s->stays_us && moved_us <= before_us / 128 + (s->change_q3_us >> 3)) {
+		if (s->stays_us && steady_distance(r, s->stays_us) <=
+				   before_us / 128 + (s->change_q3_us >> 3)) {
 			/* All but L was given up, twice, and still it stays: it is the path's. */
 			s->base_us = r;
 			s->empty_rounds = STEADY_FREE;
@@ -280,7 +339,7 @@ TANDEM_FN void steady_end_round(struct compound_steady *s, const struct compound
 		return;
 	s->climbs &= s->backlog_q8 <= s->aim_q8 && w < s->calm_cwnd;
 	if (s->backlog_q8 <= 2 * s->aim_q8 && !s->climbs)
-		s->calm_cwnd = w;
+		s->calm_cwnd = min_u32(w, STEADY_MOST);
 	age = (STEADY_TICKS(c) - (u32)s->empty_at) & 0x3fffu;
 	fell_us = sub_floor0(before_us, s->round.rtt_us);
 	due = age > (s->stays_us ? STEADY_JOIN_TICKS : STEADY_YIELD_TICKS << s->fails);
@@ -294,7 +353,7 @@ TANDEM_FN void steady_end_round(struct compound_steady *s, const struct compound
 		s->yields += s->yields < 7;
 		steady_shrink(s, c, extra + min_u32(s->backlog_q8 >> 8, w / 2), 4);
 	} else if (s->backlog_q8 > s->aim_q8) {
-		steady_shrink(s, c, (s->backlog_q8 - s->aim_q8 + 511) >> 9, s->loss_window);
+		steady_give_back(s, c, (s->backlog_q8 - s->aim_q8) / 2);
 	} else if (s->climbs) {
 		s->gain_q8 = min_u32(w, TANDEM_MAX_WINDOW / 2) << 8;
 	} else if (s->empty_rounds < 2) {
@@ -309,7 +368,7 @@ TANDEM_FN void steady_slow_start(struct compound_steady *s, const struct compoun
 				 struct tandem_conn *c)
 {
 	u32 base_us = s->base_us, now_us = s->recent_q3_us >> 3;
-	u32 limit_us = min_u32(max_u32(base_us / 8, 1000), 16000);
+	u32 limit_us = min_u32(max_u32(base_us / 8, 1000), 16000) + steady_noise_us(s, p);
 
 	if (base_us == ROUNDS_UNMEASURED || c->snd_cwnd <= p->low_window ||
 	    now_us <= base_us + limit_us)
@@ -321,15 +380,14 @@ TANDEM_FN void steady_slow_start(struct compound_steady *s, const struct compoun
 TANDEM_FN void steady_grow(struct compound_steady *s, const struct compound_steady_params *p,
 			   struct tandem_conn *c, u32 acked)
 {
-	u64 grown;
+	u64 grown, credit = s->credit;
 	u32 due;
 
 	/* The host may have lowered W. */
 	if (!s->yielding)
 		s->loss_window = min_u32(s->loss_window, c->snd_cwnd);
 	if (rounds_ended(&s->round, c)) {
-		if (rounds_measured(&s->round))
-			s->round.rtt_us = s->mean_rtt_q7 >> 7;
+		steady_close_round(s, p);
 		if (in_slow_start(c) && rounds_measured(&s->round))
 			steady_measure(s, p, c);
 		else
@@ -354,8 +412,8 @@ TANDEM_FN void steady_grow(struct compound_steady *s, const struct compound_stea
 		s->loss_window += due;
 	else if (s->loss_window > c->snd_cwnd / 8)
 		s->loss_window = max_u32(sub_floor0(s->loss_window, due), 2);
-	grown = take_packets(&s->credit, (u64)s->gain_q8 * acked, (u64)c->snd_cwnd << 8);
-	grown += c->snd_cwnd;
+	grown = c->snd_cwnd + take_packets(&credit, (u64)s->gain_q8 * acked, (u64)c->snd_cwnd << 8);
+	s->credit = (u32)credit; /* less than a packet's */
 	if (grown < s->loss_window)
 		grown = s->loss_window;
 	c->snd_cwnd = grown < c->snd_cwnd_clamp ? (u32)grown : c->snd_cwnd_clamp;
@@ -383,7 +441,7 @@ TANDEM_FN u32 compound_steady_ssthresh(struct compound_steady *s,
 {
 	u32 w = c->snd_cwnd, base_us = s->base_us, delay_us, left;
 
-	s->prior_cwnd = w;
+	s->prior_cwnd = min_u32(w, STEADY_MOST);
 	s->gain_q8 = 0;
 	s->credit = 0;
 	s->yielding = 0;
@@ -391,7 +449,8 @@ TANDEM_FN u32 compound_steady_ssthresh(struct compound_steady *s,
 	s->loss_window = max_u32(min_u32(s->loss_window, w) / 2, 2);
 	if (base_us == ROUNDS_UNMEASURED || w <= p->low_window)
 		return max_u32(w / 2, 2);
-	delay_us = sub_floor0(s->recent_q3_us >> 3, base_us);
+	delay_us = steady_is_noisy(s, p) ? s->round.base_rtt_us : s->recent_q3_us >> 3;
+	delay_us = sub_floor0(delay_us, base_us);
 	/* Half of it at 41 packets, as Reno; less above, where a round is worth more. */
 	left = w - (u32)((u64)w * isqrt((1ull << 20) * 41 / 4 / max_u32(w, 41)) >> 10);
 	if (delay_us < s->overflow_us / 2) {
@@ -435,8 +494,8 @@ TANDEM_FN u32 compound_steady_undo_cwnd(struct compound_steady *s,
 					const struct compound_steady_params *p,
 					const struct tandem_conn *c)
 {
-	s->loss_window = max_u32(s->loss_window, min_u32(2 * s->loss_window, s->prior_cwnd));
-	return max_u32(c->snd_cwnd, s->prior_cwnd);
+	s->loss_window = max_u32(s->loss_window, min_u32(2 * s->loss_window, (u32)s->prior_cwnd));
+	return max_u32(c->snd_cwnd, (u32)s->prior_cwnd);
 }
 
 #define compound_steady_PROBES(P, W) \
