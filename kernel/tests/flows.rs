@@ -126,7 +126,10 @@ fn flows_are_as_the_path_and_tcp_info_have_them() {
             let (seen, info) = carry(&path, &registered);
             let view = seen.last().unwrap().view;
             if controller.family == "bbr" {
-                let fits = |seen: Vec<Flow>| seen.iter().any(|flow| probes_fit_the_pacing_rate(controller, flow));
+                // Each is asserted, also after the first that fits.
+                let fits = |seen: Vec<Flow>| {
+                    seen.iter().filter(|flow| probes_fit_the_pacing_rate(controller, flow)).count() > 0
+                };
                 wait_until("a gain other than 1 is the rate's", || fits(carry(&path, &registered).0));
             }
             if is_compound && fills_the_queue {
