@@ -13,11 +13,9 @@ import argparse
 import json
 import subprocess
 import sys
-from pathlib import Path
 
-from searching import search
+from searching import ROOT, keep, kept, search
 
-ROOT = Path(__file__).resolve().parents[1]
 KEPT = ROOT / "experiments/search/night.jsonl"
 # The measure, and the paths on which it shows.
 QUESTIONS = [
@@ -32,7 +30,7 @@ QUESTIONS = [
     "oscillation fixed-path",
 ]
 # What is kept of a find.
-SHOWN = ("mechanism", "features", "violation", "share_of_paths", "words")
+SHOWN = ("mechanism", "features", "violation", "share_of_paths", "words", "scenario")
 
 
 def ask(program: str, name: str, where: str, evaluations: int) -> dict:
@@ -46,19 +44,6 @@ def ask(program: str, name: str, where: str, evaluations: int) -> dict:
     return {"controller": name, "where": where, "baseline": baseline, "evaluations": evaluations, "finds": finds}
 
 
-def kept() -> dict[tuple[str, str], dict]:
-    """What was found before, by controller and by measure."""
-    lines = KEPT.read_text().splitlines() if KEPT.exists() else []
-    return {(answer["controller"], answer["where"]): answer for answer in map(json.loads, lines)}
-
-
-def keep(answers: list[dict]) -> None:
-    """Whole or not at all: an interruption leaves what was there."""
-    written = KEPT.with_suffix(".new")
-    written.write_text("".join(json.dumps(answer) + "\n" for answer in answers))
-    written.replace(KEPT)
-
-
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--tandem", default=str(ROOT / "target/release/tandem"))
@@ -66,14 +51,14 @@ def main() -> int:
     args = parser.parse_args()
     listed = json.loads(subprocess.check_output([args.tandem, "list", "controllers", "--json"]))
     asked = [(controller["name"], where) for where in QUESTIONS for controller in listed]
-    answers, failed = kept(), 0
+    answers, failed = kept(KEPT), 0
     for name, where in asked:
         try:
             answers[name, where] = ask(args.tandem, name, where, args.evaluations)
         except subprocess.CalledProcessError as e:
             failed += 1
             print(f"{name}, {where}: FAILED\n{e.stderr}", file=sys.stderr, flush=True)
-        keep([answers[question] for question in asked if question in answers])
+        keep(KEPT, [answers[question] for question in asked if question in answers])
     return 1 if failed else 0
 
 

@@ -1,18 +1,41 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""Runs `tandem search` for the scripts that ask many questions."""
+"""Runs `tandem search` for the scripts that ask many questions, and keeps their answers: a line of JSON for each controller and measure."""
 
 import json
 import os
 import resource
 import subprocess
 import tempfile
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
 
 
 def search(program: str, question: str, length: str, environment: dict[str, str]) -> tuple[dict, float]:
-    """What it found, and how much CPU time that took. CalledProcessError has what it said if it failed."""
+    """What it found, each find with its `scenario`, and how much CPU time that took. CalledProcessError has what it said if it failed."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     with tempfile.TemporaryDirectory() as out:
         command = [program, "search", *question.split(), *length.split(), "--json", "--quiet", "--out", out]
         done = subprocess.run(command, check=True, capture_output=True, text=True, env={**os.environ, **environment})
+        found = json.loads(done.stdout)
+        for find in found["finds"]:
+            lines = Path(find["file"]).read_text().splitlines()
+            find["scenario"] = "\n".join(line for line in lines if line and not line.startswith("#"))
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return json.loads(done.stdout), after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    return found, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+
+def kept(path: Path) -> dict[tuple[str, str], dict]:
+    """What was answered before, by controller and by measure."""
+    lines = path.read_text().splitlines() if path.exists() else []
+    return {(answer["controller"], answer["where"]): answer for answer in map(json.loads, lines)}
+
+
+def keep(path: Path, answers: list[dict]) -> None:
+    """Whole or not at all: an interruption leaves what was there."""
+    written = path.with_suffix(".new")
+    try:
+        written.write_text("".join(json.dumps(answer) + "\n" for answer in answers))
+        written.replace(path)
+    finally:
+        written.unlink(missing_ok=True)
