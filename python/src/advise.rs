@@ -106,7 +106,9 @@ pub fn advise<'py>(
 
 fn of_advise(error: AdviseError) -> PyErr {
     match error {
-        AdviseError::Missing(what, _) => usage(format!("no {what}: give `{what}`, or measurements that have it")),
+        AdviseError::Missing { what, read, .. } => {
+            usage(format!("no {what}: give `{what}`, or measurements that have it{read}"))
+        }
         error if error.is_usage() => usage(error),
         error => with_causes(error),
     }

@@ -22,8 +22,15 @@ pub enum AdviseError {
     #[error(transparent)]
     Compare(#[from] CompareError),
     /// The path lacks a value that no measurement has.
-    #[error("no {0}: give --{0}, or a measurement that has it ({1})")]
-    Missing(&'static str, &'static str),
+    #[error("no {what}: give --{what}, or a measurement that has it ({sources}){read}")]
+    Missing {
+        /// `rate` or `rtt`.
+        what: &'static str,
+        /// What tells it.
+        sources: &'static str,
+        /// What the measurements do tell, after the sentence above: empty without any.
+        read: String,
+    },
     /// No scenario can be made of the path.
     #[error(transparent)]
     Scenario(#[from] SpecError),

@@ -7,7 +7,7 @@ use tandem_scenario::{
     units::{LossRate, QueueSize, Rate, Span},
 };
 
-use crate::{AdviseError, Neighbours, measured::Measured};
+use crate::{AdviseError, Neighbours, cures, measured::Measured};
 
 /// The known values of a path. Rate and RTT are required; other unknown values take their usual value and are varied.
 #[derive(Debug, Clone, Default)]
@@ -55,8 +55,9 @@ impl Given {
             _ => self.loss.is_some(),
         };
         measured.inferred.retain(|inferred| !is_given(inferred.what));
-        let rate = self.rate.or(measured.rate).ok_or(AdviseError::Missing("rate", "iperf3 --json, ss -ti"))?;
-        let rtt = self.rtt.or(measured.rtt).ok_or(AdviseError::Missing("rtt", "ping, ss -ti, iperf3 --json"))?;
+        let missing = |what, sources| AdviseError::Missing { what, sources, read: cures::measured::read(measured) };
+        let rate = self.rate.or(measured.rate).ok_or_else(|| missing("rate", "iperf3 --json, ss -ti"))?;
+        let rtt = self.rtt.or(measured.rtt).ok_or_else(|| missing("rtt", "ping, ss -ti, iperf3 --json"))?;
         Ok(Known {
             rate,
             rate_at_least: self.rate.is_none() && measured.rate_at_least,

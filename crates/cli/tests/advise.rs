@@ -232,5 +232,8 @@ fn bad_input() {
     refused("--rate 10mbit --rtt 20ms --duration 1s --warmup 2s", &["duration 1s must be longer"]);
     refused("--from notes.txt", &["`notes.txt`: it is none of these: `iperf3 --json`"]);
     refused("--from none.txt", &["cannot read `none.txt`"]);
-    refused(&format!("--from {}", measurement("ping-idle.txt")), &["no rate: give --rate", "iperf3 --json"]);
+    refused(
+        &format!("--from {}", measurement("ping-idle.txt")),
+        &["no rate: give --rate", "iperf3 --json", "what was read: rtt "],
+    );
 }

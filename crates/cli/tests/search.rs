@@ -91,6 +91,18 @@ fn a_criterion_is_searched_against_and_kept_with_its_own_limit() {
     assert_eq!((answer("compound"), answer("cubic")), ("fails".into(), "passes".into()));
 }
 
+/// Windows over time are not kept of runs over real TCP, so there is nothing to ask of those.
+#[test]
+fn a_find_in_what_real_tcp_does_not_show_is_kept_for_the_simulator() {
+    let place = place();
+    let question = "search reno --baseline vegas --worst oscillation --over ./queues.toml --evaluations 32 --finds 1 --json --keep kept";
+    assert_eq!(found(&place, question)["finds"].as_array().unwrap().len(), 1);
+    assert!(!place.read("kept/reno-oscillation-find-1.toml").contains("[kernel]"));
+    let answer =
+        |controller| found(&place, &format!("evaluate {controller} --suite kept/ --json"))["rows"][0]["answer"].clone();
+    assert_eq!((answer("reno"), answer("vegas")), ("fails".into(), "passes".into()));
+}
+
 /// A suite that goes into a repository with its headers holds no path of one machine.
 #[test]
 fn kept_criteria_find_their_headers_wherever_they_are_moved() {

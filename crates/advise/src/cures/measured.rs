@@ -6,10 +6,27 @@ use crate::{
     measured::{Direction, Evidence, LimitedBy, Measured},
 };
 
+/// Nothing here changes that.
+const RECEIVES: &str = "This machine received what was measured: nothing here changes how fast data arrives.";
+
 pub fn receiving(measured: &Measured) -> Option<String> {
-    (measured.direction == Some(Direction::Receives)).then(|| {
-        "This machine received what was measured: nothing here changes how fast data arrives. The advice below is for the sender.".to_owned()
-    })
+    (measured.direction == Some(Direction::Receives)).then(|| format!("{RECEIVES} The advice below is for the sender."))
+}
+
+/// What the measurements tell though a value is missing that they lack, to follow an error's first sentence.
+pub fn read(measured: &Measured) -> String {
+    let mut words = String::new();
+    if !measured.inferred.is_empty() {
+        let values: Vec<_> = measured.inferred.iter().map(|i| format!("{} {}", i.what, i.value)).collect();
+        words += &format!("; what was read: {}", values.join(", "));
+    }
+    if let Some(limited_by) = &measured.limited_by {
+        words += &format!(". The measured flow was limited by {}: {}", limited_by.what(), limited_by.evidence().words);
+    }
+    if measured.direction == Some(Direction::Receives) {
+        words += &format!(". {RECEIVES} Ask at the sender");
+    }
+    words
 }
 
 /// A better path does not help a flow that the path did not limit.
@@ -50,12 +67,27 @@ fn policer_cure(known: &Known) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cures::known;
+    use crate::{Given, cures::known, measured::Inferred};
 
     fn first(limit: fn(Evidence) -> LimitedBy) -> Option<String> {
         let evidence = Evidence { words: "so it is".into(), source: "a.json".into() };
         let measured = Measured { limited_by: Some(limit(evidence)), ..Measured::default() };
         held_back(&measured, &known("1gbit", 10))
+    }
+
+    #[test]
+    fn without_a_rate_the_error_tells_what_was_read() {
+        let rtt =
+            Inferred { what: "rtt", value: "150.9ms".into(), source: "a.txt: minrtt".into(), surety: String::new() };
+        let mut measured =
+            Measured { inferred: vec![rtt], direction: Some(Direction::Receives), ..Measured::default() };
+        assert_eq!(
+            Given::default().with(&mut measured).unwrap_err().to_string(),
+            "no rate: give --rate, or a measurement that has it (iperf3 --json, ss -ti); what was read: rtt 150.9ms. This machine received what \
+             was measured: nothing here changes how fast data arrives. Ask at the sender"
+        );
+        let without = Given::default().with(&mut Measured::default()).unwrap_err().to_string();
+        assert!(without.ends_with("(iperf3 --json, ss -ti)"), "{without}");
     }
 
     #[test]

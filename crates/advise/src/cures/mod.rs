@@ -2,7 +2,7 @@
 //! Other cures, which an expert would name before any controller.
 
 mod machine;
-mod measured;
+pub mod measured;
 mod path;
 
 use tandem_controllers::find;
