@@ -16,7 +16,7 @@ import tempfile
 from collections import defaultdict
 from pathlib import Path
 
-from searching import ROOT, keep, kept, search
+from searching import ROOT, ask_again, keep, kept
 
 NIGHT = ROOT / "experiments/search/night.jsonl"
 KEPT = ROOT / "experiments/search/causes.jsonl"
@@ -44,7 +44,7 @@ def unchanged(suite: str) -> str:
 CHANGES = {
     "nothing": ("", unchanged),
     "an ACK for each packet": ("", with_each_ack),
-    "five times as long": ("", longer),
+    "runs five times as long": ("", longer),
     "HyStart": ("@hystart=1", unchanged),
 }
 
@@ -53,11 +53,9 @@ def finds(program: str, questions: list[dict], folder: Path) -> dict[str, str]:
     """The worst find of each of a controller's questions, as evaluate's file, by the question."""
     found = {}
     for question in questions:
-        worst, over = question["where"].split()
-        asked = f"{question['controller']} --baseline {question['baseline']} --worst {worst} --over {over}"
-        into = folder / f"{worst}-{over}"
-        search(program, asked, f"--evaluations {question['evaluations']} --finds 1 --keep {into}", {})
-        for file in into.glob("*.toml"):
+        into = folder / question["where"].replace(" ", "-", 1)
+        ask_again(program, question, f"--keep {into}")
+        for file in into.glob("*find-1.toml"):
             found[into.name] = file.read_text()
     return found
 

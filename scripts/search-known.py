@@ -120,7 +120,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("part", nargs="?", choices=["known", "planted", "random"])
     parser.add_argument("--tandem", default=str(ROOT / "target/release/tandem"))
-    parser.add_argument("--finds", type=int, default=12, help="of each question")
+    parser.add_argument("--finds", type=int, default=24, help="of each question")
     parser.add_argument("--points", type=int, default=2560, help="of each search")
     parser.add_argument("--repetitions", type=int, default=10)
     args = parser.parse_args()

@@ -14,7 +14,7 @@ import json
 import subprocess
 import sys
 
-from searching import ROOT, keep, kept, search
+from searching import FINDS, ROOT, keep, kept, search
 
 KEPT = ROOT / "experiments/search/night.jsonl"
 # The measure, and the paths on which it shows.
@@ -37,7 +37,7 @@ def ask(program: str, name: str, where: str, evaluations: int) -> dict:
     worst, over = where.split()
     baseline = "reno" if name == "cubic" else "cubic"
     question = f"{name} --baseline {baseline} --worst {worst} --over {over}"
-    found, cpu_s = search(program, question, f"--evaluations {evaluations} --finds 3", {})
+    found, cpu_s = search(program, question, f"--evaluations {evaluations} --finds {FINDS}", {})
     finds = [{key: find[key] for key in SHOWN} for find in found["finds"]]
     worst_find = f"{100 * finds[0]['violation']:.1f} %: {finds[0]['words'][0]}" if finds else "nothing"
     print(f"{name}, {where}: {worst_find} ({cpu_s:.0f} s)", flush=True)

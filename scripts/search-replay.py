@@ -17,7 +17,7 @@ import tempfile
 import tomllib
 from pathlib import Path
 
-from searching import ROOT, keep, kept, search
+from searching import ROOT, ask_again, keep, kept
 
 NIGHT = ROOT / "experiments/search/night.jsonl"
 KEPT = ROOT / "experiments/search/real-tcp.jsonl"
@@ -40,11 +40,13 @@ def can_emulate(find: Path) -> bool:
 
 def replay(program: str, question: dict) -> dict | None:
     """Of the worst find of a question; None if it has none that can be emulated."""
-    name, (worst, over) = question["controller"], question["where"].split()
-    asked = f"{name} --baseline {question['baseline']} --worst {worst} --over {over}"
+    name = question["controller"]
     with tempfile.TemporaryDirectory() as folder:
-        search(program, asked, f"--evaluations {question['evaluations']} --finds 1 --keep {folder}", {})
-        if not any(map(can_emulate, Path(folder).glob("*.toml"))):
+        ask_again(program, question, f"--keep {folder}")
+        finds = [find for find in Path(folder).glob("*.toml") if find.stem.endswith("find-1") and can_emulate(find)]
+        for other in set(Path(folder).glob("*.toml")) - set(finds):
+            other.unlink()
+        if not finds:
             return None
         command = [program, "evaluate", name, "--suite", f"{folder}/", "--quick", "--engine", "sim,kernel", "--json"]
         command += ["--kernel-runs", f"{folder}/kernel.jsonl"]

@@ -9,6 +9,8 @@ import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
+# Of each question of a night. The worst that is looked at is not always the worst once it is reduced.
+FINDS = 3
 
 
 def search(program: str, question: str, length: str, environment: dict[str, str]) -> tuple[dict, float]:
@@ -23,6 +25,13 @@ def search(program: str, question: str, length: str, environment: dict[str, str]
             find["scenario"] = "\n".join(line for line in lines if line and not line.startswith("#"))
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     return found, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+
+def ask_again(program: str, answer: dict, *more: str) -> None:
+    """The question of a night's answer again: all of it is in the store."""
+    worst, over = answer["where"].split()
+    question = f"{answer['controller']} --baseline {answer['baseline']} --worst {worst} --over {over}"
+    search(program, question, f"--evaluations {answer['evaluations']} --finds {FINDS} {' '.join(more)}", {})
 
 
 def kept(path: Path) -> dict[tuple[str, str], dict]:
