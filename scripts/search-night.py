@@ -14,7 +14,7 @@ import json
 import subprocess
 import sys
 
-from searching import FINDS, ROOT, keep, kept, search
+from searching import ROOT, ask, keep, kept
 
 KEPT = ROOT / "experiments/search/night.jsonl"
 # The measure, and the paths on which it shows.
@@ -33,15 +33,14 @@ QUESTIONS = [
 SHOWN = ("mechanism", "features", "violation", "share_of_paths", "words", "scenario")
 
 
-def ask(program: str, name: str, where: str, evaluations: int) -> dict:
-    worst, over = where.split()
+def answer(program: str, name: str, where: str, evaluations: int) -> dict:
     baseline = "reno" if name == "cubic" else "cubic"
-    question = f"{name} --baseline {baseline} --worst {worst} --over {over}"
-    found, cpu_s = search(program, question, f"--evaluations {evaluations} --finds {FINDS}", {})
+    question = {"controller": name, "where": where, "baseline": baseline, "evaluations": evaluations}
+    found, cpu_s = ask(program, question)
     finds = [{key: find[key] for key in SHOWN} for find in found["finds"]]
     worst_find = f"{100 * finds[0]['violation']:.1f} %: {finds[0]['words'][0]}" if finds else "nothing"
     print(f"{name}, {where}: {worst_find} ({cpu_s:.0f} s)", flush=True)
-    return {"controller": name, "where": where, "baseline": baseline, "evaluations": evaluations, "finds": finds}
+    return {**question, "finds": finds}
 
 
 def main() -> int:
@@ -54,7 +53,7 @@ def main() -> int:
     answers, failed = kept(KEPT), 0
     for name, where in asked:
         try:
-            answers[name, where] = ask(args.tandem, name, where, args.evaluations)
+            answers[name, where] = answer(args.tandem, name, where, args.evaluations)
         except subprocess.CalledProcessError as e:
             failed += 1
             print(f"{name}, {where}: FAILED\n{e.stderr}", file=sys.stderr, flush=True)

@@ -9,19 +9,17 @@
 import sys
 from collections import Counter
 
-from searching import ROOT, kept
+from searching import CHANGES, NOTHING, ROOT, kept
 
 KEPT = ROOT / "experiments/search"
 PAGE = ROOT / "docs/search-finds.md"
 BEGIN = "<!-- written by scripts/search-page.py: do not edit until the end mark -->\n"
 END = "<!-- end of what scripts/search-page.py writes -->\n"
-# How a change that makes a find none is marked.
-MARKS = {"an ACK for each packet": "a", "HyStart": "h", "runs five times as long": "t"}
 
 
 def vanishes(answers: dict[str, str]) -> list[str]:
     """With which changes a find is none. It must be one without: it is judged with more seeds than it was found with."""
-    return [change for change, answer in answers.items() if answer == "passes" and answers["nothing"] == "fails"]
+    return [change for change, answer in answers.items() if answer == "passes" and answers[NOTHING] == "fails"]
 
 
 def cell(question: tuple[str, str], night: dict, causes: dict, real: dict) -> str:
@@ -34,7 +32,7 @@ def cell(question: tuple[str, str], night: dict, causes: dict, real: dict) -> st
     if real.get(question, {}).get("agreement") == "agrees":
         worst = f"**{worst}**"
     none_with = vanishes(causes.get(question, {"answers": {}})["answers"])
-    marks = "".join(mark for change, mark in MARKS.items() if change in none_with)
+    marks = "".join(change.mark for name, change in CHANGES.items() if name in none_with)
     return f"{worst} {marks}".strip()
 
 
@@ -52,13 +50,14 @@ def table() -> str:
     tried = Counter(change for answer in causes.values() for change in answer["answers"])
     agreed = Counter(answer["agreement"] for answer in real.values())
     measured = agreed["agrees"] + agreed["differs"]
+    marked = [(name, change.mark) for name, change in CHANGES.items() if change.mark]
     words = [
         f"The worst of {finds} finds in {len(night)} questions, a violation in percent:",
-        *(f"- {mark}: none with {change}, {changed[change]} of {tried[change]} tried" for change, mark in MARKS.items()),
+        "",
+        *(f"- {mark}: none with {name}, {changed[name]} of {tried[name]} tried" for name, mark in marked),
         f"- bold: also over real TCP, {agreed['agrees']} of {measured}; {agreed['open']} more are undecided, {agreed['not_measured']} doubted",
+        "",
     ]
-    words.insert(1, "")
-    words += ["", ""]
     return "\n".join(words + lines) + "\n"
 
 

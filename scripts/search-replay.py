@@ -17,13 +17,15 @@ import tempfile
 import tomllib
 from pathlib import Path
 
-from searching import ROOT, ask_again, keep, kept
+from searching import ROOT, ask, keep, kept
 
 NIGHT = ROOT / "experiments/search/night.jsonl"
 KEPT = ROOT / "experiments/search/real-tcp.jsonl"
 # What two cores emulate without doubt: a packet may be late by a hundredth of the RTT.
 MOST_BPS = 60e6
 LEAST_RTT_S = 0.02
+# The exit status of what cannot be asked, such as of a controller that the kernel cannot run.
+REFUSED = 2
 UNITS = {"kbit": 1e3, "mbit": 1e6, "gbit": 1e9, "us": 1e-6, "ms": 1e-3, "s": 1.0}
 
 
@@ -42,7 +44,7 @@ def replay(program: str, question: dict) -> dict | None:
     """Of the worst find of a question; None if it has none that can be emulated."""
     name = question["controller"]
     with tempfile.TemporaryDirectory() as folder:
-        ask_again(program, question, f"--keep {folder}")
+        ask(program, question, f"--keep {folder}")
         finds = [find for find in Path(folder).glob("*.toml") if find.stem.endswith("find-1") and can_emulate(find)]
         for other in set(Path(folder).glob("*.toml")) - set(finds):
             other.unlink()
@@ -52,6 +54,8 @@ def replay(program: str, question: dict) -> dict | None:
         command += ["--kernel-runs", f"{folder}/kernel.jsonl"]
         # A verdict that fails is an exit status, too.
         done = subprocess.run(command, capture_output=True, text=True)
+        if done.returncode == REFUSED:
+            return {"controller": name, "where": question["where"], "agreement": "refused", "why": done.stderr.strip()}
         if not done.stdout:
             raise subprocess.CalledProcessError(done.returncode, command, done.stdout, done.stderr)
         (row,) = json.loads(done.stdout)["rows"]
@@ -84,7 +88,7 @@ def main() -> int:
             print(f"{asked}: FAILED\n{e.stderr}", file=sys.stderr, flush=True)
             continue
         if answer:
-            print(f"{asked}: {answer['agreement']} {answer['real_tcp']} ({answer['simulated']})", flush=True)
+            print(f"{asked}: {answer['agreement']} {answer.get('real_tcp')} ({answer.get('simulated')})", flush=True)
             answers[asked] = answer
             keep(KEPT, list(answers.values()))
     return 1 if failed else 0

@@ -3,9 +3,9 @@
 
 use serde::{Deserialize, Serialize};
 use tandem_advise::{
-    Answer, Candidate, Judged, Known, Limits, Machine, Present, Question, Why, candidates, measured::Measured,
+    Answer, Candidate, Doing, Judged, Known, Limits, Machine, Present, Question, Why, candidates, measured::Measured,
 };
-use tandem_batch::Batch;
+use tandem_batch::{Batch, Shown};
 use tandem_scenario::units::Span;
 use tandem_sim::Sim;
 
@@ -100,19 +100,26 @@ pub fn judge(number: u64, drawn: &Drawn, batch: &Batch) -> anyhow::Result<Outcom
     let Usual { candidates, default } = Usual::on(known)?;
     let limits = Limits { gain: MIN_GAIN, ..Limits::usual(known.rtt) };
     let nothing = Measured::default();
+    let shown = Shown::new(false);
+    let advises = |doing: Doing| shown.tell(doing.share, &format!("path {number}: the advice"));
     let question = Question {
         limits,
         most_seeds: MOST_SEEDS,
         cancelled: batch.cancelled,
         store: batch.store,
         time: TIME,
+        watch: Some(&advises),
         ..Question::usual(known, &nothing, &candidates, &default, &Sim)
     };
     let answer = one(&question)?;
     let advice: Vec<Seen> = answer.decision.controllers.iter().map(seen).collect();
     let contenders = contenders(&advice, &answer.decision.chosen, &candidates, &default);
     let (duration, warmup) = longer(&answer, known.rate.bps as f64 / 8.0 / 1500.0);
+    let names: Vec<&str> = contenders.iter().map(|candidate| &*candidate.flows.name).collect();
+    let words = format!("path {number}: {:.0} s of {}", duration.as_secs_f64(), names.join(", "));
+    let runs_on = |doing: Doing| shown.tell(doing.share, &words);
     let long = Question {
+        watch: Some(&runs_on),
         candidates: &contenders,
         first_seed: FIRST_SEED,
         duration: Some(duration),
