@@ -51,11 +51,12 @@ impl Given {
             "rate" => self.rate.is_some(),
             "rtt" => self.rtt.is_some(),
             "queue" => self.queue.is_some(),
+            "aqm" => self.aqm.is_some(),
             "policer" => self.effects.policer.is_some(),
             _ => self.loss.is_some(),
         };
         measured.inferred.retain(|inferred| !is_given(inferred.what));
-        let missing = |what, sources| AdviseError::Missing { what, sources, read: cures::measured::read(measured) };
+        let missing = |what, sources| AdviseError::Missing { what, sources, read: cures::measured::tells(measured) };
         let rate = self.rate.or(measured.rate).ok_or_else(|| missing("rate", "iperf3 --json, ss -ti"))?;
         let rtt = self.rtt.or(measured.rtt).ok_or_else(|| missing("rtt", "ping, ss -ti, iperf3 --json"))?;
         Ok(Known {

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! From the worst points to finds: each must hold with other seeds and around it, and is made small.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 
 use rand::rand_core::SeedableRng;
 use rand_pcg::Pcg64Mcg;
 
 use crate::{
-    archive::{Cell, Elite},
+    archive::{Cell, Elite, Features},
     explore::{Explorer, FIRST_SEED},
-    judge::{Judge, JudgeError, Judged},
+    judge::{Judge, JudgeError, Judged, Mechanism},
     minimise::minimise,
     point::Point,
     space::{CONTENDER, Space},
@@ -26,7 +26,7 @@ const NEIGHBOURS_HOLD: usize = 6;
 /// What a neighbour, and a smaller point, must keep of the violation.
 const NEIGHBOUR_KEEPS: f64 = 0.5;
 const SMALLER_KEEPS: f64 = 0.7;
-/// Points that are looked at closely for each find that is wanted, at most.
+/// Points that are looked at closely for each find that is wanted, at most; also of one mechanism until another one comes.
 const TRIES_PER_FIND: usize = 4;
 
 /// What is a find.
@@ -80,8 +80,8 @@ pub struct Settled {
     pub drawn: usize,
 }
 
-/// Looks at the worst points that were found: the worst of each mechanism, then of each with no feature, one, and more, then the others. `told` is
-/// called before each, with how many were looked at and how many there are.
+/// Looks at the worst points that were found: those of each mechanism until one holds, then of each with no feature, one, and more, then the
+/// others. `told` is called before each, with how many were looked at and how many there are.
 ///
 /// # Errors
 /// [`JudgeError`].
@@ -94,16 +94,13 @@ pub fn settle(
 ) -> Result<Settled, JudgeError> {
     let settler = Settler { space, judge, asked };
     let mut settled = Settled { drawn: explored.draws.len(), ..Settled::default() };
-    let mut bad: Vec<_> =
-        explored.archive.ranked().into_iter().filter(|(_, elite)| elite.violation >= asked.limit).collect();
-    let (mut mechanisms, mut ways) = (BTreeSet::new(), BTreeSet::new());
-    bad.sort_by_cached_key(|(cell, _)| {
-        (!mechanisms.insert(cell.mechanism), !ways.insert((cell.mechanism, cell.features)))
-    });
+    let bad = explored.archive.ranked().into_iter().filter(|(_, elite)| elite.violation >= asked.limit);
+    let mut order = Order { left: bad.collect(), tries: BTreeMap::new() };
+    let all = order.left.len();
     let mut tries = asked.finds * TRIES_PER_FIND;
-    for (i, (cell, elite)) in bad.iter().enumerate() {
-        told(i, bad.len());
-        if let Some(same) = settled.finds.iter_mut().find(|find| find.explains(space, &elite.point, *cell)) {
+    while let Some((cell, elite)) = order.next() {
+        told(all - order.left.len() - 1, all);
+        if let Some(same) = settled.finds.iter_mut().find(|find| find.explains(space, &elite.point, cell)) {
             same.others += 1;
             continue;
         }
@@ -111,7 +108,9 @@ pub fn settle(
             continue;
         }
         tries -= 1;
-        match settler.find(&elite.point)? {
+        let outcome = settler.find(&elite.point)?;
+        order.note(cell, matches!(outcome, Outcome::Found(_)));
+        match outcome {
             Outcome::Found(find) => match settled.finds.iter_mut().find(|known| known.is_like(space, &find)) {
                 Some(same) => same.others += 1,
                 None => settled.finds.push(find),
@@ -119,7 +118,7 @@ pub fn settle(
             Outcome::ByChance => settled.by_chance += 1,
             Outcome::OnEdge => settled.on_edges += 1,
             Outcome::Stopped => {
-                settled.left = bad.len() - i;
+                settled.left = order.left.len() + 1;
                 break;
             }
         }
@@ -132,6 +131,33 @@ pub fn settle(
     }
     settled.finds.sort_by(|a, b| b.mean.total_cmp(&a.mean));
     Ok(settled)
+}
+
+/// In which order points are looked at.
+struct Order<'a> {
+    /// The worst first.
+    left: Vec<(Cell, &'a Elite)>,
+    /// How many more points of a mechanism, and of a mechanism with some features, come before others; [`TRIES_PER_FIND`] at first.
+    tries: BTreeMap<(Mechanism, Option<Features>), usize>,
+}
+
+impl<'a> Order<'a> {
+    fn next(&mut self) -> Option<(Cell, &'a Elite)> {
+        let is_open = |way| self.tries.get(&way) != Some(&0);
+        let place = |is_next: &dyn Fn(Cell) -> bool| self.left.iter().position(|(cell, _)| is_next(*cell));
+        let of_mechanism = place(&|cell| is_open((cell.mechanism, None)));
+        let of_way = || place(&|cell| is_open((cell.mechanism, Some(cell.features))));
+        let next = of_mechanism.or_else(of_way).unwrap_or(0);
+        (!self.left.is_empty()).then(|| self.left.remove(next))
+    }
+
+    /// Whether the point of a cell held.
+    fn note(&mut self, cell: Cell, held: bool) {
+        for way in [None, Some(cell.features)] {
+            let tries = self.tries.entry((cell.mechanism, way)).or_insert(TRIES_PER_FIND);
+            *tries = if held { 0 } else { tries.saturating_sub(1) };
+        }
+    }
 }
 
 impl Find {
@@ -223,4 +249,37 @@ fn least(judged: &Judged) -> f64 {
 
 fn mean(judged: &Judged) -> f64 {
     tandem_statistics::mean(&judged.measured.violations)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The worst that holds is a find, even if worse ones of its mechanism do not hold; but a mechanism that never holds does not hide another one.
+    #[test]
+    fn the_worst_of_a_mechanism_comes_first_until_one_holds() {
+        let elites: Vec<Elite> = (1..=8)
+            .map(|rank| {
+                let point = Point { has: Vec::new(), values: Vec::new(), length: 1.0 };
+                Elite { point, violation: 1.0 - 0.1 * f64::from(rank) }
+            })
+            .collect();
+        let looked_at = |holds: &[usize]| {
+            let (losses, queue, none, one) = (Mechanism::Losses, Mechanism::Queue, Features::None, Features::One(0));
+            let ways = [(losses, none); 5].into_iter().chain([(losses, one), (queue, none), (queue, none)]);
+            let cell = |(mechanism, features)| Cell { bdp_power: 1, queue_part: 0, mechanism, features };
+            let mut order = Order { left: ways.map(cell).zip(&elites).collect(), tries: BTreeMap::new() };
+            let mut ranks = Vec::new();
+            while let Some((cell, elite)) = order.next() {
+                let rank = elites.iter().position(|other| other == elite).unwrap() + 1;
+                ranks.push(rank);
+                order.note(cell, holds.contains(&rank));
+            }
+            ranks
+        };
+        // The second holds; then it is the queue's turn, then that of the losses with a feature.
+        assert_eq!(looked_at(&[2, 7]), [1, 2, 7, 6, 3, 4, 5, 8]);
+        // Four of the losses are enough.
+        assert_eq!(looked_at(&[7]), [1, 2, 3, 4, 7, 6, 5, 8]);
+    }
 }

@@ -14,7 +14,7 @@ pub fn receiving(measured: &Measured) -> Option<String> {
 }
 
 /// What the measurements tell though a value is missing that they lack, to follow an error's first sentence.
-pub fn read(measured: &Measured) -> String {
+pub fn tells(measured: &Measured) -> String {
     let mut words = String::new();
     if !measured.inferred.is_empty() {
         let values: Vec<_> = measured.inferred.iter().map(|i| format!("{} {}", i.what, i.value)).collect();
@@ -26,6 +26,7 @@ pub fn read(measured: &Measured) -> String {
     if measured.direction == Some(Direction::Receives) {
         words += &format!(". {RECEIVES} Ask at the sender");
     }
+    words.extend(measured.cautions.iter().map(|caution| format!(". {caution}")));
     words
 }
 
@@ -85,6 +86,13 @@ mod tests {
             Given::default().with(&mut measured).unwrap_err().to_string(),
             "no rate: give --rate, or a measurement that has it (iperf3 --json, ss -ti); what was read: rtt 150.9ms. This machine received what \
              was measured: nothing here changes how fast data arrives. Ask at the sender"
+        );
+        // Why what looks like a rate was not taken.
+        let cautions = vec!["b.json: The UDP test lost nothing at the rate that it was told to send".to_owned()];
+        let told = Given::default().with(&mut Measured { cautions, ..Measured::default() }).unwrap_err().to_string();
+        assert!(
+            told.ends_with("ss -ti). b.json: The UDP test lost nothing at the rate that it was told to send"),
+            "{told}"
         );
         let without = Given::default().with(&mut Measured::default()).unwrap_err().to_string();
         assert!(without.ends_with("(iperf3 --json, ss -ti)"), "{without}");

@@ -3,6 +3,7 @@
 
 use tandem_scenario::{
     DEFAULT_MTU,
+    aqm::AqmSpec,
     effects::BucketSpec,
     units::{Bytes, QueueSize, Span},
 };
@@ -51,7 +52,9 @@ pub fn infer(mut all: Vec<Readings>) -> Measured {
     if let Some(losing) = most_telling(&all) {
         path.infer_loss(losing, &evidence);
     }
-    path.aqm = all.iter().find_map(|r| r.aqm.clone());
+    if let Some(aqm) = all.iter().find_map(|r| r.aqm.as_ref()) {
+        path.take_aqm(aqm);
+    }
     path.controller = path.controller.take().or_else(|| all.iter().find_map(|r| r.controller.clone()));
     path.direction = path.direction.or_else(|| all.iter().find_map(|r| r.direction));
     for caution in &mut path.cautions {
@@ -261,6 +264,15 @@ impl Measured {
         };
         self.loss = scientific(share).parse().ok();
         self.note("loss", scientific(share), source, surety);
+    }
+
+    /// Only what the simulator has is a queue of the path's; the others tell whether this machine paces.
+    fn take_aqm(&mut self, aqm: &Reading<String>) {
+        self.aqm = Some(aqm.value.clone());
+        if aqm.value.parse::<AqmSpec>().is_ok_and(|aqm| aqm != AqmSpec::DropTail) {
+            let surety = "if this machine's uplink is the bottleneck";
+            self.note("aqm", aqm.value.clone(), aqm.source.clone(), surety);
+        }
     }
 
     fn note(&mut self, what: &'static str, value: String, source: String, surety: impl Into<String>) {

@@ -78,7 +78,8 @@ pub struct Readings {
     pub direction: Option<Direction>,
     pub flows: Option<u32>,
     pub controller: Option<String>,
-    pub aqm: Option<String>,
+    /// The queue discipline of this machine's uplink, as the kernel spells it.
+    pub aqm: Option<Reading<String>>,
     /// What the file itself says.
     pub limited_by: Option<LimitedBy>,
     pub windows: Windows,
@@ -159,6 +160,7 @@ impl Readings {
             least_rtt_ms: rtt(self.least_rtt_ms),
             busy_rtt_ms: rtt(self.busy_rtt_ms),
             mean_rtt_ms: self.mean_rtt_ms.filter(is_rtt),
+            aqm: self.aqm.map(|r| r.of_file(file)),
             losses: self.losses.filter(|l| l.value.packets > 0.0).map(|r| r.of_file(file)),
             limited_by: self.limited_by.map(|limit| limit.of_file(file)),
             cautions: self.cautions.iter().map(|caution| in_file(file, caution)).collect(),

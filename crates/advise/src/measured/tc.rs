@@ -3,7 +3,7 @@
 
 use serde_json::Value;
 
-use super::reading::{Readings, kernel_name, number};
+use super::reading::{Reading, Readings, kernel_name, number};
 
 /// One queue discipline.
 #[derive(Debug, Default)]
@@ -62,7 +62,8 @@ fn of_all(all: &[Discipline]) -> Result<Readings, String> {
         uplink.ok_or("it is the output of `tc qdisc`, but has no root of a device in it: run `tc -s qdisc`")?;
     // `mq` only spreads packets over the queues of the device, which have the discipline.
     let child = all.iter().find(|d| uplink.kind == "mq" && d.device == uplink.device && !d.is_root);
-    let aqm = kernel_name(&child.unwrap_or(uplink).kind);
+    let field = format!("the root of {}", uplink.device);
+    let aqm = kernel_name(&child.unwrap_or(uplink).kind).map(|kind| Reading::new(kind, field));
     let mut cautions = Vec::new();
     if uplink.dropped > 0.0 {
         cautions.push(format!(
@@ -81,7 +82,7 @@ mod tests {
 
     fn aqm(text: &str) -> Option<String> {
         assert!(is_tc(text));
-        readings(text).unwrap().aqm
+        readings(text).unwrap().aqm.map(|aqm| aqm.value)
     }
 
     #[test]
@@ -97,8 +98,8 @@ mod tests {
         let spread = "qdisc mq 0: dev eth0 root\nqdisc fq 0: dev eth0 parent :1 limit 10000p\n";
         assert_eq!(aqm(spread).as_deref(), Some("fq"));
         assert!(readings("qdisc fq 0: dev eth0 parent :1").unwrap_err().contains("tc -s qdisc"));
-        let read = of_json(&[json!({"kind": "fq_codel", "dev": "eth0", "root": true})]).unwrap().unwrap();
-        assert_eq!(read.aqm.as_deref(), Some("fq_codel"));
+        let aqm = of_json(&[json!({"kind": "fq_codel", "dev": "eth0", "root": true})]).unwrap().unwrap().aqm.unwrap();
+        assert_eq!((&*aqm.value, &*aqm.source), ("fq_codel", "the root of eth0"));
         assert!(of_json(&[json!({"end": {}})]).is_none());
     }
 }
