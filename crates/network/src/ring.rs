@@ -50,6 +50,12 @@ impl<T: Copy + Default> Ring<T> {
         self.tail = self.tail.wrapping_add(1);
     }
 
+    /// The item with this many before it.
+    #[inline]
+    pub fn get(&self, place: usize) -> Option<T> {
+        (place < self.len()).then(|| self.at(self.head.wrapping_add(place)))
+    }
+
     fn slot(&mut self, position: usize) -> &mut T {
         &mut self.slots[position & self.mask]
     }
@@ -95,7 +101,7 @@ impl<T: Copy + Default> Ring<T> {
     /// A copy of the item that came first; `None` if the queue is empty.
     #[inline]
     pub fn first(&self) -> Option<T> {
-        (!self.is_empty()).then(|| self.at(self.head))
+        self.get(0)
     }
 
     /// A copy of the item that came last; `None` if the queue is empty.

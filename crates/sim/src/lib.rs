@@ -39,6 +39,7 @@ mod handshake;
 mod media;
 mod net;
 mod packet;
+mod prefetch;
 mod tcp;
 mod udp;
 mod unanswered;

@@ -44,6 +44,9 @@ pub fn config(source: &TcpSource, mss: u32) -> Config {
     }
 }
 
+/// While one ACK is worked on, what the one with this many before it says is fetched. Ours.
+const SOON: usize = 4;
+
 /// When the next of these ACKs reaches the sender, ns.
 #[inline(always)]
 fn next_at(acks: &Ring<(u64, Header)>) -> u64 {
@@ -198,6 +201,9 @@ impl Tcp {
             // As the network's agenda has it: of both at the same time, the packet comes first.
             if ack_at <= release_at {
                 let Some((_, ack)) = acks.pop() else { break };
+                if let Some((_, soon)) = acks.get(SOON) {
+                    carried.feedback.expect(soon.sack());
+                }
                 let feedback = carried.feedback.take(ack.sack());
                 let ack = AckIn { next_expected: ack.seq(), feedback: feedback.as_ref(), flags: ack.flags() };
                 if let Some(rtt_ns) = sender.on_ack(now, ack, &mut |segment| way.send(now, segment)) {
