@@ -146,6 +146,7 @@ mod tests {
             });
             (0..step - 1).for_each(|_| {
                 assert!(ring.parts().concat().into_iter().eq(taken..put));
+                assert!((0..=ring.len()).map(|place| ring.get(place)).eq((taken..put).map(Some).chain([None])));
                 assert_eq!((ring.pop(), ring.last()), (Some(taken), Some(put - 1)));
                 taken += 1;
             });
