@@ -128,7 +128,8 @@ fn flows_are_as_the_path_and_tcp_info_have_them() {
             if controller.family == "bbr" {
                 // Each is asserted, also after the first that fits.
                 let fits = |seen: Vec<Flow>| {
-                    seen.iter().fold(false, |any, flow| probes_fit_the_pacing_rate(controller, flow) || any)
+                    let each = seen.iter().map(|flow| probes_fit_the_pacing_rate(controller, flow));
+                    each.collect::<Vec<_>>().contains(&true)
                 };
                 wait_until("a gain other than 1 is the rate's", || fits(carry(&path, &registered).0));
             }
