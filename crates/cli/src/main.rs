@@ -38,7 +38,13 @@ mod transfer;
 #[cfg(all(feature = "linux", target_os = "linux"))]
 mod trial;
 
-use std::{ffi::OsString, path::PathBuf, process::ExitCode, thread};
+use std::{
+    ffi::OsString,
+    panic,
+    path::PathBuf,
+    process::{self, ExitCode},
+    thread,
+};
 
 use anyhow::Context;
 use clap::{ColorChoice, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
@@ -167,14 +173,29 @@ fn main() -> ExitCode {
     ExitCode::from(status)
 }
 
+const NO_THREAD: &str = "cannot start a thread: is a limit too low (ulimit -d, -u, -v), or RUST_MIN_STACK too high?";
+
 /// Sees to it that the system's limits come to light as errors.
 fn prepare() -> Result<(), Failure> {
     // With a handler, a write beyond `ulimit -f` fails; without one it ends the program without a word. The flag is of no use.
     #[cfg(unix)]
     signal_hook::flag::register(signal_hook::consts::SIGXFSZ, Default::default()).context("cannot handle SIGXFSZ")?;
-    let hint = "cannot start a thread: is a limit too low (ulimit -d, -u, -v), or RUST_MIN_STACK too high?";
-    drop(thread::Builder::new().spawn(|| {}).context(hint)?.join());
+    tell_threads_without_memory();
+    drop(thread::Builder::new().spawn(|| {}).context(NO_THREAD)?.join());
     Ok(())
+}
+
+/// A thread that finds no memory for its signal stack panics in the standard library, before a line of ours runs in it.
+fn tell_threads_without_memory() {
+    let usual = panic::take_hook();
+    panic::set_hook(Box::new(move |panic| {
+        let is_memory = |message: &String| message.contains("Cannot allocate memory");
+        if panic.payload().downcast_ref().is_some_and(is_memory) {
+            eprintln!("tandem: {NO_THREAD}");
+            process::exit(1);
+        }
+        usual(panic);
+    }));
 }
 
 fn run(command: Command) -> Result<(), Failure> {

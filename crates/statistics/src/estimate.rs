@@ -69,6 +69,14 @@ impl Estimate {
         Some(Self { value: ratio, ..Self::of_mean(&residuals) / denominator })
     }
 
+    /// The mean of the natural logarithms of the ratios of paired values. `None` without pairs, and where a value is not positive.
+    pub fn of_log_ratio(numerators: &[f64], denominators: &[f64]) -> Option<Self> {
+        let pairs = || numerators.iter().zip(denominators);
+        let are_positive = pairs().all(|(n, d)| n.min(*d) > 0.0);
+        let logs = pairs().map(|(n, d)| (n / d).ln()).collect::<Vec<_>>();
+        (are_positive && !logs.is_empty()).then(|| Self::of_mean(&logs))
+    }
+
     /// An estimate that was made elsewhere and kept as a value and the half width of its interval.
     pub fn kept(value: f64, half_width: Option<f64>) -> Self {
         Self { value, half_width, confidence: CONFIDENCE, n: 0, degrees_of_freedom: 0.0 }
@@ -210,6 +218,19 @@ mod tests {
         assert_eq!((single.value, single.half_width, single.n), (1.5, None, 1));
         for (numerators, denominators) in [(&[][..], &[][..]), (&[1.0], &[0.0]), (&[1.0], &[1.0, 2.0])] {
             assert_eq!(Estimate::of_ratio(numerators, denominators), None);
+        }
+    }
+
+    /// e, e^2 and e^3 times as much: 2 on average, standard deviation 1, t(0.975, 2) = 4.3027, over the root of 3: 2.48414.
+    #[test]
+    fn the_interval_of_a_ratio_on_the_scale_of_logarithms() {
+        let powers = [1.0f64, 2.0, 3.0].map(f64::exp);
+        let ratio = Estimate::of_log_ratio(&powers.map(|power| 5.0 * power), &[5.0; 3]).unwrap();
+        close(ratio.value, 2.0);
+        close(ratio.half_width.unwrap(), 2.48414);
+        assert_eq!(Estimate::of_log_ratio(&powers, &[1.0, 1.0]).unwrap().n, 2);
+        for (numerators, denominators) in [(&[][..], &[][..]), (&[1.0, 1.0], &[1.0, 0.0]), (&[0.0], &[1.0])] {
+            assert_eq!(Estimate::of_log_ratio(numerators, denominators), None);
         }
     }
 

@@ -18,7 +18,7 @@ pub use judged::Judged;
 use judged::{compare, is_open, judge};
 pub use limits::{Goal, Limits};
 pub use observed::Observed;
-use observed::{exceeds, gain, wanted_gain};
+use observed::{exceeds, gain, is_certainly_better, wanted_gain};
 
 /// A controller with this share of the choice's goodput counts as equally good. Ours.
 const AS_GOOD: f64 = 0.95;
@@ -153,8 +153,9 @@ fn choose<'a>(
     // Intervals are not transitive: a controller that is not certainly better than the choice may still exclude a harder one.
     // The gain must be certain, its size need not be: a rule that asked for both kept the slower controller on most of the paths in between.
     let gains_enough = |next: &Observed, easier: &Observed| {
-        let gain = gain(next, easier, limits.goal).map(|gain| looks.widened(gain));
-        gain.is_some_and(|gain| exceeds(gain, 0.0) && gain.value >= wanted_gain(next, easier, limits))
+        let gain = gain(next, easier, limits.goal);
+        gain.is_some_and(|gain| gain.value >= wanted_gain(next, easier, limits))
+            && is_certainly_better(next, easier, limits.goal, looks)
     };
     let beats_all_before =
         |(i, next): &(usize, &Observed)| in_question[..*i].iter().all(|easier| gains_enough(next, easier));

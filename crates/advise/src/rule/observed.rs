@@ -91,6 +91,14 @@ pub fn is_clear_of(estimate: Estimate, limit: f64, narrow: f64) -> bool {
     (estimate.value - limit).abs() > half(estimate) || half(estimate) <= narrow
 }
 
+/// Is its score certainly higher, seed by seed? Where few flows get through, goodputs have a heavy tail, and one lucky seed widens the interval of the
+/// mean more than it raises the mean. So it is their ratios that are averaged, as logarithms; if a seed had nothing, their differences.
+pub fn is_certainly_better(observed: &Observed, other: &Observed, goal: Goal, looks: &Looks) -> bool {
+    let [score, of_other] = [observed, other].map(|o| o.score(goal));
+    let above = Estimate::of_log_ratio(&score, &of_other);
+    exceeds(looks.widened(above.unwrap_or_else(|| Estimate::of_difference(&score, &of_other))), 0.0)
+}
+
 /// The difference of the scores, over the seeds that both have, relative to the other's mean there; `None` for itself, or if the other
 /// got nothing.
 pub fn gain(observed: &Observed, other: &Observed, goal: Goal) -> Option<Estimate> {

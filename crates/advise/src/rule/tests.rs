@@ -79,6 +79,20 @@ fn a_certain_gain_may_not_be_worth_a_change() {
     assert!(!decision(&[cubic, better(54.9)]).of("cubic").unwrap().is_tied_with_best);
 }
 
+/// 2, 10 and 50 Mb/s against 0.1: the mean is 20.7 +- 63.8 Mb/s higher, which may be nothing; but 20, 100 and 500 times as much are, as logarithms,
+/// 4.61 +- 4.00.
+#[test]
+fn a_gain_with_a_heavy_tail_is_a_gain() {
+    let cubic = observed("cubic", 0.1, 0.0, 50.0, 20.0);
+    let of_seeds = |goodput_mbps| Observed { goodput_mbps, ..observed("yeah", 0.0, 0.0, 50.0, 20.0) };
+    let wild = decision(&[cubic.clone(), of_seeds(vec![2.0, 10.0, 50.0])]);
+    assert_eq!((&*wild.chosen, wild.why), ("yeah", Why::Better));
+    // 0.2, 10 and 500: 2, 100 and 5000 times as much, 4.61 +- 9.72.
+    assert_eq!(decision(&[cubic.clone(), of_seeds(vec![0.2, 10.0, 500.0])]).chosen, "cubic");
+    // Of nothing there is no logarithm.
+    assert_eq!(decision(&[cubic, of_seeds(vec![0.0, 10.0, 50.0])]).chosen, "cubic");
+}
+
 #[test]
 fn a_tie_goes_to_the_easiest_then_to_the_highest_goodput() {
     let cubic = observed("cubic", 50.0, 1.0, 50.0, 20.0);
