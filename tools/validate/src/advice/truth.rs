@@ -17,6 +17,9 @@ const MOST_PACKETS: f64 = 300e6;
 /// The seeds of the advice are the first; these are others.
 const FIRST_SEED: u64 = 10_001;
 const MOST_SEEDS: u64 = 20;
+/// The long runs have more where they are cheap: up to so many, while a controller's runs together have no more packets than this.
+const MOST_SEEDS_OF_TRUTH: u64 = 100;
+const MOST_PACKETS_OF_ALL: f64 = 1e9;
 /// The time is bounded by the lengths of the runs, not by the clock, so that any machine finds the same.
 const TIME: Span = Span::from_secs(24 * 3600);
 /// What the issue of the answer is judged by: a choice is as good as the best if it has this share of its goodput.
@@ -114,7 +117,8 @@ pub fn judge(number: u64, drawn: &Drawn, batch: &Batch) -> anyhow::Result<Outcom
     let answer = one(&question)?;
     let advice: Vec<Seen> = answer.decision.controllers.iter().map(seen).collect();
     let contenders = contenders(&advice, &answer.decision.chosen, &candidates, &default);
-    let (duration, warmup) = longer(&answer, known.rate.bps as f64 / 8.0 / 1500.0);
+    let packets_per_s = known.rate.bps as f64 / 8.0 / 1500.0;
+    let (duration, warmup) = longer(&answer, packets_per_s);
     let names: Vec<&str> = contenders.iter().map(|candidate| &*candidate.flows.name).collect();
     let words = format!("path {number}: {:.0} s of {}", duration.as_secs_f64(), names.join(", "));
     let runs_on = |doing: Doing| shown.tell(doing.share, &words);
@@ -124,6 +128,7 @@ pub fn judge(number: u64, drawn: &Drawn, batch: &Batch) -> anyhow::Result<Outcom
         first_seed: FIRST_SEED,
         duration: Some(duration),
         warmup: Some(warmup),
+        most_seeds: seeds_of_truth(duration.as_secs_f64() * packets_per_s),
         ..question
     };
     let truth = one(&long)?;
@@ -161,6 +166,10 @@ fn longer(answer: &Answer, packets_per_s: f64) -> (Span, Span) {
     (duration, longest.duration)
 }
 
+fn seeds_of_truth(packets_of_run: f64) -> u64 {
+    ((MOST_PACKETS_OF_ALL / packets_of_run) as u64).clamp(MOST_SEEDS, MOST_SEEDS_OF_TRUTH)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -188,5 +197,10 @@ mod tests {
         assert!(!Seen { is_within_limits: false, ..seen(99.0, 0.0) }.may_prove_wrong(&chosen));
         // One run tells no interval.
         assert!(seen(1.0, 0.0).may_prove_wrong(&seen(95.0, f64::MAX)));
+    }
+
+    #[test]
+    fn cheap_runs_have_more_seeds() {
+        assert_eq!([1e6, 20e6, 300e6].map(seeds_of_truth), [100, 50, 20]);
     }
 }
