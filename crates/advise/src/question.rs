@@ -47,6 +47,8 @@ pub struct Question<'a> {
     pub transfer: Option<Bytes>,
     /// The first seed; the others follow.
     pub first_seed: u64,
+    /// The seeds of a controller before the first look.
+    pub least_seeds: u64,
     /// The most seeds of a controller on a path.
     pub most_seeds: u64,
     /// How long each run lasts; as long as the path needs if not given.
@@ -143,6 +145,7 @@ impl<'a> Question<'a> {
             limits: Limits::usual(known.rtt),
             transfer: None,
             first_seed: 1,
+            least_seeds: Looks::FIRST as u64,
             most_seeds: Budget::USUAL.most_seeds.into(),
             duration: None,
             warmup: None,
@@ -224,7 +227,7 @@ impl Question<'_> {
 
     pub(crate) fn looks(&self, is_usual: bool) -> Looks {
         let most_seeds = if is_usual { self.most_seeds } else { self.most_seeds.min(SEEDS_OF_OTHERS) };
-        Looks::up_to(most_seeds as usize)
+        Looks::from_to(self.least_seeds.min(most_seeds) as usize, most_seeds as usize)
     }
 
     /// The controller in the reference: the first neighbour's kind, or without neighbours the machine's present one.

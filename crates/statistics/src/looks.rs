@@ -13,9 +13,6 @@ use statrs::distribution::{Continuous, ContinuousCDF, Normal};
 
 use crate::{CONFIDENCE, Estimate, student::two_sided};
 
-/// The seeds of the first look. Where one flow or another wins, three seeds agree by chance once in four
-/// times, and their interval is then next to nothing; five agree once in sixteen.
-const FIRST: usize = 5;
 /// By how much the seeds grow from look to look: few looks, each with much that is new.
 const GROWTH: f64 = 1.6;
 
@@ -34,9 +31,13 @@ pub struct Look {
 }
 
 impl Looks {
+    /// The usual seeds of the first look. Where one flow or another wins, three seeds agree by chance once in four
+    /// times, and their interval is then next to nothing; five agree once in sixteen.
+    pub const FIRST: usize = 5;
+
     /// From 5 seeds to `most`, each time 1.6 times as many. With 5 at most there is one look, with the usual confidence.
     pub fn up_to(most: usize) -> Self {
-        Self::from_to(FIRST.min(most), most)
+        Self::from_to(Self::FIRST.min(most), most)
     }
 
     /// From `first` seeds to `most`, each time 1.6 times as many.

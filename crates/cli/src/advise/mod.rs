@@ -189,21 +189,17 @@ pub fn advise(args: &Args) -> Result<(), Failure> {
     let shown = Shown::new(is_quiet());
     let watch = |doing: Doing| shown.tell(doing.share, &in_words(doing));
     let question = Question {
-        known: &known,
-        measured: &measured,
-        candidates: &candidates,
-        default: &present.name,
         limits: args.limits(known.rtt),
         transfer: args.transfer,
         first_seed: args.seed,
         most_seeds: args.seeds,
         duration: args.duration,
         warmup: args.warmup,
-        engine: &Sim,
         cancelled: Some(interrupt::flag()),
         watch: Some(&watch),
         store: store.as_ref(),
         time: args.time,
+        ..Question::usual(&known, &measured, &candidates, &present.name, &Sim)
     };
     let cases = known.cases();
     question.check(&cases[0])?;

@@ -116,30 +116,50 @@ pub fn judge(number: u64, drawn: &Drawn, batch: &Batch) -> anyhow::Result<Outcom
     };
     let answer = one(&question)?;
     let advice: Vec<Seen> = answer.decision.controllers.iter().map(seen).collect();
-    let contenders = contenders(&advice, &answer.decision.chosen, &candidates, &default);
+    let left = contenders(&advice, &answer.decision.chosen, &candidates, &default);
     let packets_per_s = known.rate.bps as f64 / 8.0 / 1500.0;
     let (duration, warmup) = longer(&answer, packets_per_s);
-    let names: Vec<&str> = contenders.iter().map(|candidate| &*candidate.flows.name).collect();
-    let words = format!("path {number}: {:.0} s of {}", duration.as_secs_f64(), names.join(", "));
-    let runs_on = |doing: Doing| shown.tell(doing.share, &words);
+    let words = |of: &[Candidate]| {
+        let names: Vec<&str> = of.iter().map(|candidate| &*candidate.flows.name).collect();
+        format!("path {number}: {:.0} s of {}", duration.as_secs_f64(), names.join(", "))
+    };
     let long = Question {
-        watch: Some(&runs_on),
-        candidates: &contenders,
         first_seed: FIRST_SEED,
         duration: Some(duration),
         warmup: Some(warmup),
         most_seeds: seeds_of_truth(duration.as_secs_f64() * packets_per_s),
         ..question
     };
-    let truth = one(&long)?;
+    let truth_of = |of: &[Candidate], least_seeds: u64| -> anyhow::Result<Vec<Seen>> {
+        let runs_on = |doing: Doing| shown.tell(doing.share, &words(of));
+        let answer = one(&Question { watch: Some(&runs_on), candidates: of, least_seeds, ..long })?;
+        Ok(answer.decision.controllers.iter().map(seen).collect())
+    };
+    let mut truth = truth_of(&left, long.least_seeds)?;
+    if is_undecided(&truth, &answer.decision.chosen) {
+        let left = contenders(&truth, &answer.decision.chosen, &candidates, &default);
+        let settled = truth_of(&left, long.most_seeds)?;
+        truth.retain(|seen| settled.iter().all(|better| better.controller != seen.controller));
+        truth.extend(settled);
+        truth.sort_by(|a, b| b.goodput_mbps.total_cmp(&a.goodput_mbps));
+    }
     Ok(Outcome {
         number,
         path: drawn.words.clone(),
         advised: answer.decision.chosen.clone(),
         is_steady: answer.decision.why != Why::NotSteady,
         advice,
-        truth: truth.decision.controllers.iter().map(seen).collect(),
+        truth,
     })
+}
+
+/// The rule stops where its own choice is clear. More seeds could still show that the advised controller exceeds a limit, or that one that may have more
+/// goodput keeps them.
+fn is_undecided(truth: &[Seen], advised: &str) -> bool {
+    let Some(chosen) = truth.iter().find(|seen| seen.controller == advised) else { return false };
+    let may_exceed = chosen.is_within_limits
+        && chosen.stolen.zip(chosen.stolen_half).is_some_and(|(stolen, half)| stolen + half > Limits::USUAL_STOLEN);
+    may_exceed || truth.iter().any(|seen| seen.controller != advised && seen.may_prove_wrong(chosen))
 }
 
 fn one(question: &Question) -> anyhow::Result<Answer> {
