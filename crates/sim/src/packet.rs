@@ -95,7 +95,7 @@ impl FeedbackStore {
 
     /// What this place has is taken soon. With a hundred thousand ACKs under way it is in no cache any more.
     #[inline(always)]
-    pub fn expect(&self, place: u32) {
+    pub fn fetch(&self, place: u32) {
         if let Some(feedback) = self.kept.get(place as usize) {
             prefetch(feedback);
         }

@@ -202,7 +202,7 @@ impl Tcp {
             if ack_at <= release_at {
                 let Some((_, ack)) = acks.pop() else { break };
                 if let Some((_, soon)) = acks.get(SOON) {
-                    carried.feedback.expect(soon.sack());
+                    carried.feedback.fetch(soon.sack());
                 }
                 let feedback = carried.feedback.take(ack.sack());
                 let ack = AckIn { next_expected: ack.seq(), feedback: feedback.as_ref(), flags: ack.flags() };
