@@ -75,21 +75,14 @@ pub fn advise<'py>(
     let warmup = parsed(asked.warmup.as_deref())?;
     let cases = known.cases();
     let question = Question {
-        known: &known,
-        measured: &measured,
-        candidates: &candidates,
-        default: &present.name,
         limits,
         transfer,
         first_seed: asked.first_seed,
         most_seeds: asked.seeds,
         duration,
         warmup,
-        engine: &Sim,
-        cancelled: None,
-        watch: None,
-        store: None,
         time,
+        ..Question::usual(&known, &measured, &candidates, &present.name, &Sim)
     };
     question.check(&cases[0]).map_err(of_advise)?;
     let start = Instant::now();

@@ -33,7 +33,7 @@ def advise(
     min_gain: float | None = None,
     goal: Literal["goodput", "delay", "both"] = "goodput",
     time: str = "2min",
-    seeds: int = 20,
+    seeds: int = 100,
     first_seed: int = 1,
     duration: str | None = None,
     warmup: str | None = None,
@@ -65,7 +65,7 @@ def advise(
         min_gain: a change has to bring at least this share of the default's goodput; a tenth if not given.
         goal: what counts: goodput; delay, of controllers that keep the goodput; or both, goodput over the round-trip time.
         time: when to stop and say what is left open.
-        seeds: the most seeds of a controller on a path.
+        seeds: the most seeds of a controller on a path; more than 20 only where they are cheap.
         first_seed: the first seed; the others count up from it.
         duration: how long each run lasts; as long as the path needs if not given.
         warmup: what no measure counts; slow start and one time from loss to loss if not given.

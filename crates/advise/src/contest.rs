@@ -35,9 +35,11 @@ pub struct Contest<'a> {
 }
 
 impl<'a> Contest<'a> {
-    pub fn new(question: &'a Question<'a>, case: &'a Case) -> Self {
-        let looks = question.looks(case.differs.is_empty());
-        Self { question, case, looks, reference: question.reference(case) }
+    pub fn new(question: &'a Question<'a>, case: &'a Case) -> Result<Self, AdviseError> {
+        let reference = question.reference(case);
+        let (length, _) = question.length(case, &reference)?;
+        let packets = length.duration.as_secs_f64() * packets_per_s(question, case);
+        Ok(Self { question, case, looks: question.looks(case.differs.is_empty(), packets), reference })
     }
 
     /// The flows of the trial in this place.
@@ -106,9 +108,9 @@ impl<'a> Contest<'a> {
     /// Can an unsteady run be lengthened, within this share of the question's time? It does not depend on the speed of this machine, so that
     /// the same question has the same answer wherever the time suffices.
     pub fn may_be_longer(&self, trials: &[Trial], share: f64) -> bool {
-        let Question { duration, warmup, transfer, time, known, .. } = self.question;
+        let Question { duration, warmup, transfer, time, .. } = self.question;
         let is_given = duration.is_some() || warmup.is_some() || transfer.is_some();
-        let packets_per_s = self.case.rate.bps as f64 / 8.0 / f64::from(known.mtu());
+        let packets_per_s = packets_per_s(self.question, self.case);
         let seconds: Vec<f64> = self.unsteady(trials).map(|(_, trial)| longer(trial).duration.as_secs_f64()).collect();
         let longest_s = seconds.iter().copied().fold(0.0, f64::max);
         let packets = seconds.iter().sum::<f64>() * packets_per_s * self.looks.first() as f64;
@@ -159,6 +161,10 @@ impl<'a> Contest<'a> {
             starts: has_run().filter_map(|trial| StartUp::of(&trial.observed.name, &trial.begun)).collect(),
         }
     }
+}
+
+fn packets_per_s(question: &Question, case: &Case) -> f64 {
+    case.rate.bps as f64 / 8.0 / f64::from(question.known.mtu())
 }
 
 /// Cuts off the part already measured.

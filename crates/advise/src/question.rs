@@ -24,6 +24,9 @@ use crate::{
 
 /// The most seeds on a path other than the usual one. Ours.
 const SEEDS_OF_OTHERS: u64 = 7;
+/// A controller has more seeds than this only while its runs together have no more packets than that: a few seconds of computing. Ours.
+const USUAL_SEEDS: u64 = 20;
+const PACKETS_OF_MORE_SEEDS: f64 = 50e6;
 /// With less time than this, runs are proportionally shorter.
 const TIME_FOR_LONG_RUNS: Span = Span::from_secs(60);
 /// Share of the time for the measured transfer. Ours.
@@ -49,7 +52,7 @@ pub struct Question<'a> {
     pub first_seed: u64,
     /// The seeds of a controller before the first look.
     pub least_seeds: u64,
-    /// The most seeds of a controller on a path.
+    /// The most seeds of a controller on a path; more than 20 only where they are cheap.
     pub most_seeds: u64,
     /// How long each run lasts; as long as the path needs if not given.
     pub duration: Option<Span>,
@@ -129,6 +132,9 @@ impl Answer {
 }
 
 impl<'a> Question<'a> {
+    /// The usual [`most_seeds`](Self::most_seeds). Ours.
+    pub const MOST_SEEDS: u64 = 100;
+
     /// As `tandem advise` asks if no option says otherwise: endless flows, the usual limits, seeds and time. Nobody watches, and nothing is kept.
     pub fn usual(
         known: &'a Known,
@@ -146,7 +152,7 @@ impl<'a> Question<'a> {
             transfer: None,
             first_seed: 1,
             least_seeds: Looks::FIRST as u64,
-            most_seeds: Budget::USUAL.most_seeds.into(),
+            most_seeds: Self::MOST_SEEDS,
             duration: None,
             warmup: None,
             engine,
@@ -194,7 +200,7 @@ impl Question<'_> {
             let watch = |share: f64| whole.tell(i, share, &case.differs);
             let batch = Batch { store: self.store, watch: Some(&watch), ..Batch::default() };
             let turn =
-                Turn { contest: Contest::new(self, case), clock: &part, batch, is_first: i == 0 && cases.len() > 1 };
+                Turn { contest: Contest::new(self, case)?, clock: &part, batch, is_first: i == 0 && cases.len() > 1 };
             match turn.answer()? {
                 Some(answer) if i == 0 || answer.observed.len() == self.candidates.len() => answers.push(answer),
                 _ => break,
@@ -225,9 +231,11 @@ impl Question<'_> {
         }
     }
 
-    pub(crate) fn looks(&self, is_usual: bool) -> Looks {
-        let most_seeds = if is_usual { self.most_seeds } else { self.most_seeds.min(SEEDS_OF_OTHERS) };
-        Looks::from_to(self.least_seeds.min(most_seeds) as usize, most_seeds as usize)
+    /// When to look at the seeds, if all runs have so many packets.
+    pub(crate) fn looks(&self, is_usual: bool, packets: f64) -> Looks {
+        let most = if is_usual { USUAL_SEEDS.max((PACKETS_OF_MORE_SEEDS / packets) as u64) } else { SEEDS_OF_OTHERS };
+        let most = most.min(self.most_seeds);
+        Looks::from_to(self.least_seeds.min(most) as usize, most as usize)
     }
 
     /// The controller in the reference: the first neighbour's kind, or without neighbours the machine's present one.

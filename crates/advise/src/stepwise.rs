@@ -23,7 +23,7 @@ impl<'a> Stepwise<'a> {
     /// # Errors
     /// If the case makes no sense.
     pub fn new(question: &'a Question<'a>, case: &'a Case, lengthened: &[u32]) -> Result<Self, AdviseError> {
-        let contest = Contest::new(question, case);
+        let contest = Contest::new(question, case)?;
         let mut trials = contest.trials()?;
         let lengthened: Vec<u32> = (0..trials.len()).map(|i| lengthened.get(i).copied().unwrap_or(0)).collect();
         for (i, times) in lengthened.iter().enumerate() {

@@ -11,9 +11,11 @@ use super::{
 
 /// A smaller difference in goodput, as a share, counts as none.
 const SAME: f64 = 0.01;
-/// An interval of half this share of the best goodput, or of this share of the neighbours' goodput, is narrow enough. Where less gain than that
-/// is asked for, it has to be as narrow as that gain, which is certain then, but no narrower than [`SAME`].
+/// An interval of half this share of the best goodput is narrow enough. Where less gain than that is asked for, it has to be as narrow as that gain,
+/// which is certain then, but no narrower than [`SAME`].
 const NARROW: f64 = 0.05;
+/// The same of the neighbours' loss, as a part of the limit: half of the interval, within the same bounds. Ours.
+const PARTS_OF_LIMIT: f64 = 5.0;
 /// If neighbours use less than this share of what they leave free, their loss counts as a share of that share instead. Ours.
 const LITTLE: f64 = 0.1;
 
@@ -121,7 +123,8 @@ pub fn is_open(judged: &Judged, observed: &Observed, chosen: &Observed, limits: 
     if !judged.is_steady || !judged.exceeds_with.is_empty() {
         return false;
     }
-    let limits_are_clear = judged.stolen.is_none_or(|stolen| is_clear_of(stolen, limits.stolen, NARROW))
+    let narrow = (limits.stolen / PARTS_OF_LIMIT).clamp(SAME, NARROW);
+    let limits_are_clear = judged.stolen.is_none_or(|stolen| is_clear_of(stolen, limits.stolen, narrow))
         && is_clear_of(judged.added_delay_ms, limits.added_delay_ms, limits.added_delay_ms / 2.0);
     let Some(gain) = gain(observed, chosen, limits.goal).map(|gain| looks.widened(gain)) else {
         return !limits_are_clear;

@@ -126,8 +126,8 @@ pub struct Args {
     #[arg(long, value_name = "TIME", default_value_t = Budget::USUAL.time)]
     time: Span,
 
-    /// Maximum number of seeds for a controller on a path
-    #[arg(long, value_name = "N", default_value_t = Budget::USUAL.most_seeds.into(), value_parser = RangedU64ValueParser::<u64>::new().range(2..=1000))]
+    /// Maximum number of seeds for a controller on a path; more than 20 only where they are cheap
+    #[arg(long, value_name = "N", default_value_t = Question::MOST_SEEDS, value_parser = RangedU64ValueParser::<u64>::new().range(2..=1000))]
     seeds: u64,
 
     /// The first seed; the others follow

@@ -16,10 +16,9 @@ const LONGER: u64 = 10;
 const MOST_PACKETS: f64 = 300e6;
 /// The seeds of the advice are the first; these are others.
 const FIRST_SEED: u64 = 10_001;
-const MOST_SEEDS: u64 = 20;
-/// The long runs have more where they are cheap: up to so many, while a controller's runs together have no more packets than this.
-const MOST_SEEDS_OF_TRUTH: u64 = 100;
-const MOST_PACKETS_OF_ALL: f64 = 1e9;
+/// There are more than this only while a controller's runs together have no more packets than that.
+const USUAL_SEEDS: u64 = 20;
+const PACKETS_OF_MORE_SEEDS: f64 = 1e9;
 /// The time is bounded by the lengths of the runs, not by the clock, so that any machine finds the same.
 const TIME: Span = Span::from_secs(24 * 3600);
 /// What the issue of the answer is judged by: a choice is as good as the best if it has this share of its goodput.
@@ -107,7 +106,6 @@ pub fn judge(number: u64, drawn: &Drawn, batch: &Batch) -> anyhow::Result<Outcom
     let advises = |doing: Doing| shown.tell(doing.share, &format!("path {number}: the advice"));
     let question = Question {
         limits,
-        most_seeds: MOST_SEEDS,
         cancelled: batch.cancelled,
         store: batch.store,
         time: TIME,
@@ -187,7 +185,7 @@ fn longer(answer: &Answer, packets_per_s: f64) -> (Span, Span) {
 }
 
 fn seeds_of_truth(packets_of_run: f64) -> u64 {
-    ((MOST_PACKETS_OF_ALL / packets_of_run) as u64).clamp(MOST_SEEDS, MOST_SEEDS_OF_TRUTH)
+    ((PACKETS_OF_MORE_SEEDS / packets_of_run) as u64).clamp(USUAL_SEEDS, Question::MOST_SEEDS)
 }
 
 #[cfg(test)]
