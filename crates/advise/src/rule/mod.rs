@@ -18,7 +18,7 @@ pub use judged::Judged;
 use judged::{compare, is_open, judge};
 pub use limits::{Goal, Limits};
 pub use observed::Observed;
-use observed::{exceeds, gain, is_certainly_better, wanted_gain};
+use observed::{exceeds, gain, half, is_certainly_better, wanted_gain};
 
 /// A controller with this share of the choice's goodput counts as equally good. Ours.
 const AS_GOOD: f64 = 0.95;
@@ -150,14 +150,20 @@ fn choose<'a>(
     in_question.sort_by(|a, b| score(b).total_cmp(&score(a)));
     // At equal effort, the best stays first.
     in_question.sort_by_key(|o| (o.name != present.name, o.effort, o.is_untried));
-    // Intervals are not transitive: a controller that is not certainly better than the choice may still exclude a harder one.
+    // Intervals are not transitive: a controller that is not certainly better than the choice may still exclude a harder one. But not one that is
+    // certainly too slow: it has had no more seeds since that was certain.
+    let is_rival = |easier: &Observed| {
+        let gain = gain(easier, in_question[0], limits.goal).map(|gain| looks.widened(gain));
+        gain.is_none_or(|gain| gain.value + half(gain) >= wanted_gain(easier, in_question[0], limits))
+    };
     // The gain must be certain, its size need not be: a rule that asked for both kept the slower controller on most of the paths in between.
     let gains_enough = |next: &Observed, easier: &Observed| {
         let gain = gain(next, easier, limits.goal);
         gain.is_some_and(|gain| gain.value >= wanted_gain(next, easier, limits))
             && is_certainly_better(next, easier, limits.goal, looks)
     };
-    let beats_all_before =
-        |(i, next): &(usize, &Observed)| in_question[..*i].iter().all(|easier| gains_enough(next, easier));
+    let beats_all_before = |(i, next): &(usize, &Observed)| {
+        in_question[..*i].iter().all(|easier| !is_rival(easier) || gains_enough(next, easier))
+    };
     in_question.iter().copied().enumerate().filter(beats_all_before).map(|(_, observed)| observed).next_back()
 }
