@@ -252,7 +252,8 @@ impl Question<'_> {
         let draft = |flows: &Flows| self.known.scenario(case, flows, Span::default(), None, usual);
         let drafts: Vec<Scenario> = all.map(draft).collect::<Result<_, _>>()?;
         let share = (self.time.as_secs_f64() / TIME_FOR_LONG_RUNS.as_secs_f64()).min(1.0);
-        Ok(Reason::of(&drafts, Bounds { most_packets: share * BOUNDS.most_packets, ..BOUNDS }, false))
+        let [most_packets, cheap_packets] = [BOUNDS.most_packets, BOUNDS.cheap_packets].map(|packets| share * packets);
+        Ok(Reason::of(&drafts, Bounds { most_packets, cheap_packets, ..BOUNDS }, false))
     }
 
     /// How long runs are, and when the flows begin.

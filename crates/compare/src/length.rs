@@ -22,13 +22,15 @@ pub struct Bounds {
     pub least_s: f64,
     /// This many round trips of the longest path show as much as [`USUAL`], and a twelfth of them as much as `least_s`.
     pub rounds: f64,
+    /// Runs that carry fewer packets than this are longer than [`USUAL`]: they cost next to nothing, and on a slow link a minute is mostly start-up.
+    pub cheap_packets: f64,
 }
 
 /// The part of [`Bounds::rounds`] that is the least: 5 s of 60.
 const LEAST_PART: f64 = 12.0;
 
 /// The bounds of `tandem compare` and `tandem advise`: a run takes some seconds at most. Ours.
-pub const BOUNDS: Bounds = Bounds { most_packets: 30e6, least_s: 5.0, rounds: 20e3 };
+pub const BOUNDS: Bounds = Bounds { most_packets: 30e6, least_s: 5.0, rounds: 20e3, cheap_packets: 1e6 };
 
 /// How long a run lasts.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -48,7 +50,7 @@ pub struct Reason {
     pub cycle: Option<LossCycle>,
     /// The longest run that is allowed, seconds.
     pub most_s: f64,
-    /// Sufficient duration if nothing needs more, seconds: [`USUAL`]'s, or less on short paths.
+    /// Sufficient duration if nothing needs more, seconds: [`USUAL`]'s, less on short paths, more on slow ones.
     pub usual_s: f64,
 }
 
@@ -63,13 +65,15 @@ impl Reason {
         let rtts = scenarios.iter().flat_map(|s| s.groups.iter().map(|group| s.mean_base_rtt(group).as_secs_f64()));
         let rounds_s = bounds.rounds * rtts.fold(0.0, f64::max);
         let least_s = bounds.least_s.min(rounds_s / LEAST_PART).max(SLOW_STARTS * slow_start_s).min(MOST_S);
-        let most_s = (bounds.most_packets / fastest.fold(1.0, f64::max)).clamp(least_s, MOST_S);
+        let fastest = fastest.fold(1.0, f64::max);
+        let most_s = (bounds.most_packets / fastest).clamp(least_s, MOST_S);
         let usual_s = USUAL.duration.as_secs_f64();
+        let cheap_s = if is_real_time { 0.0 } else { (bounds.cheap_packets / fastest).min(MOST_S) };
         Self {
             slow_start_s,
             cycle: longest,
             most_s: if is_real_time { usual_s } else { most_s },
-            usual_s: usual_s.min(rounds_s),
+            usual_s: usual_s.min(rounds_s).max(cheap_s),
         }
     }
 
@@ -124,6 +128,13 @@ mod tests {
         (length.duration.as_secs_f64(), length.warmup.as_secs_f64())
     }
 
+    fn scenario(rate: &str, rtt: &str) -> Scenario {
+        let text = format!(
+            "duration = \"9s\"\n[dumbbell]\nrate = \"{rate}\"\nrtt = \"{rtt}\"\nqueue = \"1bdp\"\n[[flows]]\ncontroller = \"reno\"\n"
+        );
+        tandem_scenario::file::parse(&text, "x", "x", &Default::default()).unwrap()
+    }
+
     #[test]
     fn short_cycles_have_the_usual_length_and_long_ones_as_much_as_is_affordable() {
         assert_eq!(length(1.5, None, (None, None)), (60.0, 10.0));
@@ -137,14 +148,8 @@ mod tests {
     /// 12 Gb/s are a million packets of 1500 bytes a second.
     #[test]
     fn fast_links_have_shorter_runs_but_slow_start_is_seen() {
-        let most_s = |rate: &str, rtt: &str, bounds| {
-            let text = format!(
-                "duration = \"9s\"\n[dumbbell]\nrate = \"{rate}\"\nrtt = \"{rtt}\"\nqueue = \"1bdp\"\n[[flows]]\ncontroller = \"reno\"\n"
-            );
-            let scenario = tandem_scenario::file::parse(&text, "x", "x", &Default::default()).unwrap();
-            Reason::of(&[scenario], bounds, false).most_s
-        };
-        let bounds = Bounds { most_packets: 8e6, least_s: 5.0, rounds: 20e3 };
+        let most_s = |rate: &str, rtt: &str, bounds| Reason::of(&[scenario(rate, rtt)], bounds, false).most_s;
+        let bounds = Bounds { most_packets: 8e6, ..BOUNDS };
         assert_eq!(most_s("12gbit", "10ms", BOUNDS), 30.0);
         assert_eq!(most_s("120mbit", "10ms", BOUNDS), 600.0);
         assert_eq!(most_s("12gbit", "1ms", bounds), 8.0);
@@ -154,6 +159,14 @@ mod tests {
         assert!((most_s("480gbit", "100us", bounds) - 0.2).abs() < 0.01);
         // From 10 to 2 million packets by halves, 30.1 rounds of a second, four times.
         assert!((most_s("12gbit", "1s", bounds) - 120.4).abs() < 0.1, "{}", most_s("12gbit", "1s", bounds));
+    }
+
+    /// 12 Mb/s are a thousand packets a second: a million of them take longer than ten minutes, those of 60 Mb/s 200 s, of 240 Mb/s 50.
+    #[test]
+    fn slow_links_have_longer_runs() {
+        let usual_s = |rate: &str, is_real_time| Reason::of(&[scenario(rate, "10ms")], BOUNDS, is_real_time).usual_s;
+        assert_eq!(["12mbit", "60mbit", "240mbit"].map(|rate| usual_s(rate, false)), [600.0, 200.0, 60.0]);
+        assert_eq!(usual_s("12mbit", true), 60.0);
     }
 
     #[test]
