@@ -231,7 +231,7 @@ impl Question<'_> {
         }
     }
 
-    /// When to look at the seeds, if all runs have so many packets.
+    /// When to look at the seeds. `packets`: of each run.
     pub(crate) fn looks(&self, is_usual: bool, packets: f64) -> Looks {
         let most = if is_usual { USUAL_SEEDS.max((PACKETS_OF_MORE_SEEDS / packets) as u64) } else { SEEDS_OF_OTHERS };
         let most = most.min(self.most_seeds);

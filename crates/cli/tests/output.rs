@@ -101,27 +101,28 @@ fn the_way_back_may_be_another() {
     assert_eq!(number(&narrow, "/queue_packets/max"), 7.0);
 }
 
-/// 10 Mb/s for 20 ms are 16.7 packets; with the one in transmission and 400 that wait, Reno grows from 208.8 to 417.7 packets, which takes
-/// (417.7^2 - 208.8^2) / 2 / 833.3 = 78.5 s. With 0.3 s of slow start 79 s are cut off, and four times 78.5 s, 315 s, are measured.
+/// 60 Mb/s for 20 ms are 100 packets; with the one in transmission and 1000 that wait, Reno grows from 550.5 to 1101 packets, which takes
+/// (1101^2 - 550.5^2) / 2 / 5000 = 90.9 s. With slow start 92 s are cut off, and four times 90.9 s, 364 s, are measured. A minute of 240 Mb/s is more
+/// than a million packets; of 10 Mb/s these would take longer than the ten minutes that no run exceeds.
 #[test]
 fn runs_are_as_long_as_the_path_needs_unless_told_otherwise() {
     let place = Place::new();
-    let compare =
-        |options: &str| place.succeed(&format!("compare --rate 10mbit --rtt 20ms --seeds 1 {options} reno --json"));
+    let compare = |options: &str| place.succeed(&format!("compare --rtt 20ms --seeds 1 {options} reno --json"));
     let length = |out: &str| {
         let results: Value = serde_json::from_str(out).unwrap();
         (number(&results, "/runs/0/duration_s"), number(&results, "/runs/0/warmup_s"))
     };
-    let long = compare("--queue 400p");
-    assert!(long.err.contains("reno takes some 79 s from loss to loss"), "{}", long.err);
-    assert_eq!(length(&long.out), (394.0, 79.0));
-    let short = compare("--queue 20p");
+    let long = compare("--rate 60mbit --queue 1000p");
+    assert!(long.err.contains("reno takes some 91 s from loss to loss"), "{}", long.err);
+    assert_eq!(length(&long.out), (456.0, 92.0));
+    let short = compare("--rate 240mbit --queue 20p");
     assert!(short.err.starts_with("Each run lasts 60s, without the first 10s: slow start"), "{}", short.err);
     assert_eq!(length(&short.out), (60.0, 10.0));
-    let told = compare("--queue 400p --duration 20s --warmup 5s");
+    assert_eq!(length(&compare("--rate 10mbit --queue 20p").out), (600.0, 100.0));
+    let told = compare("--rate 60mbit --queue 1000p --duration 20s --warmup 5s");
     assert!(!told.err.contains("Each run lasts"), "{}", told.err);
     assert_eq!(length(&told.out), (20.0, 5.0));
-    assert!(told.out.contains("reno takes some 79 s from loss to loss, but only 15 s were measured"), "{}", told.out);
+    assert!(told.out.contains("reno takes some 91 s from loss to loss, but only 15 s were measured"), "{}", told.out);
 }
 
 /// 1448 kB are 1000 packets. At 12 Mb/s each takes 1 ms, and the first round 20 ms more: nothing is faster than 1.02 s. Two flows at once take at
