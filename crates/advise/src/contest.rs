@@ -38,7 +38,7 @@ impl<'a> Contest<'a> {
     pub fn new(question: &'a Question<'a>, case: &'a Case) -> Result<Self, AdviseError> {
         let reference = question.reference(case);
         let (length, _) = question.length(case, &reference)?;
-        let packets = length.duration.as_secs_f64() * packets_per_s(question, case);
+        let packets = length.duration.as_secs_f64() * case.rate.packets_per_s(question.known.mtu());
         Ok(Self { question, case, looks: question.looks(case.differs.is_empty(), packets), reference })
     }
 
@@ -110,7 +110,7 @@ impl<'a> Contest<'a> {
     pub fn may_be_longer(&self, trials: &[Trial], share: f64) -> bool {
         let Question { duration, warmup, transfer, time, .. } = self.question;
         let is_given = duration.is_some() || warmup.is_some() || transfer.is_some();
-        let packets_per_s = packets_per_s(self.question, self.case);
+        let packets_per_s = self.case.rate.packets_per_s(self.question.known.mtu());
         let seconds: Vec<f64> = self.unsteady(trials).map(|(_, trial)| longer(trial).duration.as_secs_f64()).collect();
         let longest_s = seconds.iter().copied().fold(0.0, f64::max);
         let packets = seconds.iter().sum::<f64>() * packets_per_s * self.looks.first() as f64;
@@ -161,10 +161,6 @@ impl<'a> Contest<'a> {
             starts: has_run().filter_map(|trial| StartUp::of(&trial.observed.name, &trial.begun)).collect(),
         }
     }
-}
-
-fn packets_per_s(question: &Question, case: &Case) -> f64 {
-    case.rate.bps as f64 / 8.0 / f64::from(question.known.mtu())
 }
 
 /// Cuts off the part already measured.

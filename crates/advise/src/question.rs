@@ -24,8 +24,7 @@ use crate::{
 
 /// The most seeds on a path other than the usual one. Ours.
 const SEEDS_OF_OTHERS: u64 = 7;
-/// A controller has more seeds than this only while its runs together have no more packets than that: a few seconds of computing. Ours.
-const USUAL_SEEDS: u64 = 20;
+/// A controller has more seeds than [`Question::USUAL_SEEDS`] only while its runs together have no more packets than this: a few seconds of computing. Ours.
 const PACKETS_OF_MORE_SEEDS: f64 = 50e6;
 /// With less time than this, runs are proportionally shorter.
 const TIME_FOR_LONG_RUNS: Span = Span::from_secs(60);
@@ -52,7 +51,7 @@ pub struct Question<'a> {
     pub first_seed: u64,
     /// The seeds of a controller before the first look.
     pub least_seeds: u64,
-    /// The most seeds of a controller on a path; more than 20 only where they are cheap.
+    /// The most seeds of a controller on a path; more than [`USUAL_SEEDS`](Self::USUAL_SEEDS) only where they are cheap.
     pub most_seeds: u64,
     /// How long each run lasts; as long as the path needs if not given.
     pub duration: Option<Span>,
@@ -132,6 +131,8 @@ impl Answer {
 }
 
 impl<'a> Question<'a> {
+    /// The most seeds of a controller on the usual path where runs are not cheap.
+    pub const USUAL_SEEDS: u64 = Budget::USUAL.most_seeds as u64;
     /// The usual [`most_seeds`](Self::most_seeds). Ours.
     pub const MOST_SEEDS: u64 = 100;
 
@@ -233,7 +234,8 @@ impl Question<'_> {
 
     /// When to look at the seeds. `packets`: of each run.
     pub(crate) fn looks(&self, is_usual: bool, packets: f64) -> Looks {
-        let most = if is_usual { USUAL_SEEDS.max((PACKETS_OF_MORE_SEEDS / packets) as u64) } else { SEEDS_OF_OTHERS };
+        let most =
+            if is_usual { Self::USUAL_SEEDS.max((PACKETS_OF_MORE_SEEDS / packets) as u64) } else { SEEDS_OF_OTHERS };
         let most = most.min(self.most_seeds);
         Looks::from_to(self.least_seeds.min(most) as usize, most as usize)
     }

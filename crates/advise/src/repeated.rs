@@ -105,7 +105,7 @@ impl Question<'_> {
 
     /// From its start to its end, if that is known and not too much.
     fn length_of(&self, transferred: &Transferred, case: &Case) -> Option<Length> {
-        let packets = |seconds: f64| seconds * case.rate.bps as f64 / 8.0 / f64::from(self.known.mtu());
+        let packets = |seconds: f64| seconds * case.rate.packets_per_s(self.known.mtu());
         let is_usual = |s: &f64| (LEAST_S..=MOST_S).contains(s) && packets(*s) <= MOST_PACKETS;
         let seconds = transferred.seconds.filter(is_usual)?;
         Some(Length { duration: Span { ns: (seconds * 1e9) as u64 }, warmup: Span::default() })

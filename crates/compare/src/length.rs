@@ -52,6 +52,8 @@ pub struct Reason {
     pub most_s: f64,
     /// Sufficient duration if nothing needs more, seconds: [`USUAL`]'s, less on short paths, more on slow ones.
     pub usual_s: f64,
+    /// The longest period of a rate trace, seconds; 0 without one. Whole ones are measured as far as there is time: a part of one is no mean of it.
+    pub trace_s: f64,
 }
 
 impl Reason {
@@ -59,8 +61,7 @@ impl Reason {
     pub fn of(scenarios: &[Scenario], bounds: Bounds, is_real_time: bool) -> Self {
         let cycles = scenarios.iter().flat_map(loss_cycles);
         let longest = cycles.max_by(|a, b| a.seconds.total_cmp(&b.seconds));
-        let packets_per_s = |s: &Scenario, bps: u64| bps as f64 / 8.0 / f64::from(s.mtu);
-        let fastest = scenarios.iter().flat_map(|s| s.network.links.iter().map(|l| packets_per_s(s, l.rate.bps)));
+        let fastest = scenarios.iter().flat_map(|s| s.network.links.iter().map(|l| l.rate.packets_per_s(s.mtu)));
         let slow_start_s = scenarios.iter().map(last_slow_start_end_s).fold(0.0, f64::max);
         let rtts = scenarios.iter().flat_map(|s| s.groups.iter().map(|group| s.mean_base_rtt(group).as_secs_f64()));
         let rounds_s = bounds.rounds * rtts.fold(0.0, f64::max);
@@ -68,12 +69,15 @@ impl Reason {
         let fastest = fastest.fold(1.0, f64::max);
         let most_s = (bounds.most_packets / fastest).clamp(least_s, MOST_S);
         let usual_s = USUAL.duration.as_secs_f64();
+        let effects = scenarios.iter().flat_map(|s| s.network.links.iter().filter_map(|link| link.effects.as_ref()));
+        let periods_s = effects.filter_map(|effects| Some(effects.rate_trace.as_ref()?.period().as_secs_f64()));
         let cheap_s = if is_real_time { 0.0 } else { (bounds.cheap_packets / fastest).min(MOST_S) };
         Self {
             slow_start_s,
             cycle: longest,
             most_s: if is_real_time { usual_s } else { most_s },
             usual_s: usual_s.min(rounds_s).max(cheap_s),
+            trace_s: periods_s.fold(0.0, f64::max),
         }
     }
 
@@ -83,6 +87,7 @@ impl Reason {
         let usual_warmup_s = self.usual_s * (USUAL.warmup.as_secs_f64() / USUAL.duration.as_secs_f64());
         let warmup_s = whole(self.slow_start_s + cycle_s).max(usual_warmup_s);
         let measured_s = whole(MEASURED_CYCLES * cycle_s).max(self.usual_s - usual_warmup_s);
+        let measured_s = multiple(measured_s, self.trace_s, f64::ceil);
         let most_s = duration.map_or(self.most_s, Span::as_secs_f64);
         // Where there is no time for a cycle, slow start at least is cut off.
         let affordable_s =
@@ -90,7 +95,11 @@ impl Reason {
         let warmup = warmup.unwrap_or(seconds(warmup_s.min(affordable_s)));
         let wanted_s = warmup.as_secs_f64() + measured_s;
         let is_within_bound = duration.is_none() && warmup.as_secs_f64() < self.most_s;
-        let chosen_s = if is_within_bound { wanted_s.min(self.most_s) } else { wanted_s };
+        let chosen_s = if is_within_bound && wanted_s > self.most_s {
+            warmup.as_secs_f64() + multiple(self.most_s - warmup.as_secs_f64(), self.trace_s, f64::floor)
+        } else {
+            wanted_s
+        };
         Length { duration: duration.unwrap_or(seconds(chosen_s)), warmup }
     }
 
@@ -105,6 +114,11 @@ impl Reason {
         }
         words + "."
     }
+}
+
+/// A multiple of `unit`, if there is one and one of them fits.
+fn multiple(s: f64, unit: f64, rounded: fn(f64) -> f64) -> f64 {
+    if unit > 0.0 && rounded(s / unit) >= 1.0 { unit * rounded(s / unit) } else { s }
 }
 
 /// Rounded up to whole seconds, where it takes some.
@@ -124,7 +138,8 @@ mod tests {
     fn length(slow_start_s: f64, cycle_s: Option<f64>, given: (Option<u64>, Option<u64>)) -> (f64, f64) {
         let cycle = cycle_s.map(|seconds| LossCycle { group: "reno".into(), seconds });
         let (duration, warmup) = (given.0.map(Span::from_secs), given.1.map(Span::from_secs));
-        let length = Reason { slow_start_s, cycle, most_s: 600.0, usual_s: 60.0 }.length(duration, warmup);
+        let length =
+            Reason { slow_start_s, cycle, most_s: 600.0, usual_s: 60.0, trace_s: 0.0 }.length(duration, warmup);
         (length.duration.as_secs_f64(), length.warmup.as_secs_f64())
     }
 
@@ -167,6 +182,27 @@ mod tests {
         let usual_s = |rate: &str, is_real_time| Reason::of(&[scenario(rate, "10ms")], BOUNDS, is_real_time).usual_s;
         assert_eq!(["12mbit", "60mbit", "240mbit"].map(|rate| usual_s(rate, false)), [600.0, 200.0, 60.0]);
         assert_eq!(usual_s("12mbit", true), 60.0);
+    }
+
+    /// 50 s would be measured, and of a trace of 60 s one period, of 20 s three. Four cycles of 158 s and 150 s before them are longer than ten
+    /// minutes, in which 22 periods of 20 s fit, and no period of 500 s.
+    #[test]
+    fn whole_periods_of_a_trace_are_measured() {
+        let duration_s = |cycle_s: f64, trace_s| {
+            let cycle = Some(LossCycle { group: "reno".into(), seconds: cycle_s });
+            let reason = Reason { slow_start_s: 1.5, cycle, most_s: 600.0, usual_s: 60.0, trace_s };
+            reason.length(None, None).duration.as_secs_f64()
+        };
+        assert_eq!([60.0, 20.0].map(|trace_s| duration_s(8.0, trace_s)), [70.0, 70.0]);
+        assert_eq!([20.0, 500.0].map(|trace_s| duration_s(158.0, trace_s)), [590.0, 600.0]);
+        let folder = tempfile::tempdir().unwrap();
+        let traced = ["2\n", "1500\n"].map(|line| {
+            let file = folder.path().join(format!("{}.trace", line.len()));
+            std::fs::write(&file, line).unwrap();
+            let text = format!("duration = \"9s\"\n[dumbbell]\nrate = \"9mbit\"\nrtt = \"9ms\"\nqueue = \"9p\"\n[effects.bottleneck]\nrate_trace = {file:?}\n[[flows]]\ncontroller = \"reno\"\n");
+            tandem_scenario::file::parse(&text, "x", "x", &Default::default()).unwrap()
+        });
+        assert_eq!(Reason::of(&traced, BOUNDS, false).trace_s, 1.5);
     }
 
     #[test]

@@ -18,7 +18,7 @@ pub fn bulk_groups(scenario: &Scenario) -> impl Iterator<Item = (usize, &Group, 
 /// ACKs, until the path and its queue are full.
 pub fn slow_start_end_s(scenario: &Scenario, group: &Group, source: &TcpSource) -> Option<f64> {
     let link = group.forward.iter().map(|&l| &scenario.network.links[l]).min_by_key(|link| link.rate.bps)?;
-    let packets_per_s = link.rate.bps as f64 / 8.0 / f64::from(scenario.mtu);
+    let packets_per_s = link.rate.packets_per_s(scenario.mtu);
     let rtt_s = scenario.base_rtt(group).as_secs_f64();
     let full = (packets_per_s * rtt_s + link.limit.packets(scenario.mtu)) / f64::from(group.flows);
     let growth: f64 = if source.delayed_acks { 1.5 } else { 2.0 };

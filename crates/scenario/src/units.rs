@@ -124,6 +124,13 @@ pub struct Rate {
     pub bps: u64,
 }
 
+impl Rate {
+    /// Packets of this size a second.
+    pub fn packets_per_s(self, packet_bytes: u32) -> f64 {
+        self.bps as f64 / 8.0 / f64::from(packet_bytes)
+    }
+}
+
 const RATE_UNITS: &str = "bit, kbit, mbit, gbit or tbit a second, or B/s, kB/s, MB/s, GB/s";
 
 impl FromStr for Rate {

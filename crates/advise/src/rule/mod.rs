@@ -3,7 +3,7 @@
 //!
 //! A controller is within the limits (neighbours' loss, added queueing delay) if it does not certainly exceed one, on this path and, as far as
 //! the present default keeps them there, on the equally likely paths. The easiest to deploy comes first, the present default before all. One that
-//! takes more effort is chosen only if it certainly gains over those that take less, and enough as far as can be told.
+//! takes more effort is chosen only if it certainly gains over the choice among those that take less, and enough as far as can be told.
 
 mod judged;
 mod limits;
@@ -18,7 +18,7 @@ pub use judged::Judged;
 use judged::{compare, is_open, judge};
 pub use limits::{Goal, Limits};
 pub use observed::Observed;
-use observed::{exceeds, gain, half, is_certainly_better, wanted_gain};
+use observed::{exceeds, gain, is_certainly_better, wanted_gain};
 
 /// A controller with this share of the choice's goodput counts as equally good. Ours.
 const AS_GOOD: f64 = 0.95;
@@ -127,7 +127,7 @@ pub fn decide(
     Some(Decision { gain, chosen: chosen.name.clone(), why, controllers })
 }
 
-/// The default if allowed, otherwise the easiest; then any that gains enough over all that take less effort. `judged`: highest goodput first.
+/// The default if allowed, otherwise the easiest; then any that gains enough over the choice among those that take less effort. `judged`: highest goodput first.
 fn choose<'a>(
     judged: &[(Judged, &'a Observed)],
     present: &'a Observed,
@@ -150,20 +150,12 @@ fn choose<'a>(
     in_question.sort_by(|a, b| score(b).total_cmp(&score(a)));
     // At equal effort, the best stays first.
     in_question.sort_by_key(|o| (o.name != present.name, o.effort, o.is_untried));
-    // Intervals are not transitive: a controller that is not certainly better than the choice may still exclude a harder one. But not one that is
-    // certainly too slow: it has had no more seeds since that was certain.
-    let is_rival = |easier: &Observed| {
-        let gain = gain(easier, in_question[0], limits.goal).map(|gain| looks.widened(gain));
-        gain.is_none_or(|gain| gain.value + half(gain) >= wanted_gain(easier, in_question[0], limits))
-    };
     // The gain must be certain, its size need not be: a rule that asked for both kept the slower controller on most of the paths in between.
     let gains_enough = |next: &Observed, easier: &Observed| {
         let gain = gain(next, easier, limits.goal);
         gain.is_some_and(|gain| gain.value >= wanted_gain(next, easier, limits))
             && is_certainly_better(next, easier, limits.goal, looks)
     };
-    let beats_all_before = |(i, next): &(usize, &Observed)| {
-        in_question[..*i].iter().all(|easier| !is_rival(easier) || gains_enough(next, easier))
-    };
-    in_question.iter().copied().enumerate().filter(beats_all_before).map(|(_, observed)| observed).next_back()
+    // What was not worth its effort excludes nothing: it has had no more seeds since that was clear.
+    in_question.into_iter().reduce(|chosen, next| if gains_enough(next, chosen) { next } else { chosen })
 }

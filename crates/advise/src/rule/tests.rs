@@ -23,6 +23,11 @@ fn observed(name: &str, goodput: f64, spread: f64, neighbours: f64, delay: f64) 
     }
 }
 
+/// The same with these goodputs.
+fn in_seeds(name: &str, goodput_mbps: Vec<f64>) -> Observed {
+    Observed { goodput_mbps, ..observed(name, 0.0, 0.0, 50.0, 20.0) }
+}
+
 fn decision(observed: &[Observed]) -> Decision {
     decide(observed, "cubic", &observed[0], LIMITS, &once()).unwrap()
 }
@@ -84,7 +89,7 @@ fn a_certain_gain_may_not_be_worth_a_change() {
 #[test]
 fn a_gain_with_a_heavy_tail_is_a_gain() {
     let cubic = observed("cubic", 0.1, 0.0, 50.0, 20.0);
-    let of_seeds = |goodput_mbps| Observed { goodput_mbps, ..observed("yeah", 0.0, 0.0, 50.0, 20.0) };
+    let of_seeds = |goodput_mbps| in_seeds("yeah", goodput_mbps);
     let wild = decision(&[cubic.clone(), of_seeds(vec![2.0, 10.0, 50.0])]);
     assert_eq!((&*wild.chosen, wild.why), ("yeah", Why::Better));
     // 0.2, 10 and 500: 2, 100 and 5000 times as much, 4.61 +- 9.72.
@@ -94,16 +99,16 @@ fn a_gain_with_a_heavy_tail_is_a_gain() {
 }
 
 /// `reno` was out after two seeds: 10 Mb/s less than `cubic` in both. `compound` has 1.3, 1.2 and 1.25 times as much as `cubic`; two ratios to `reno`,
-/// 1.63 and 1.47, prove nothing (0.434 +- 0.651 as logarithms), and need not.
+/// 1.63 and 1.47, prove nothing (0.434 +- 0.651 as logarithms), and need not. Nor does it matter that `reno` may gain enough over `cubic`: 5 and -5 Mb/s
+/// are 0 +- 63.5.
 #[test]
-fn what_is_certainly_too_slow_excludes_nothing() {
-    let of = |name, goodput_mbps, effort| Observed { effort, goodput_mbps, ..observed(name, 0.0, 0.0, 50.0, 20.0) };
+fn what_is_not_worth_its_effort_excludes_nothing() {
+    let of = |name, goodput_mbps, effort| Observed { effort, ..in_seeds(name, goodput_mbps) };
     let cubic = of("cubic", vec![50.0, 55.0, 60.0], 0);
-    let all = [cubic.clone(), of("reno", vec![40.0, 45.0], 0), of("compound", vec![65.0, 66.0, 75.0], 1)];
-    assert_eq!(decision(&all).chosen, "compound");
-    // It may gain enough over `cubic`: 5 and -5 Mb/s are 0 +- 63.5.
-    let wild = [cubic, of("reno", vec![55.0, 50.0], 0), all[2].clone()];
-    assert_eq!(decision(&wild).chosen, "cubic");
+    for reno in [vec![40.0, 45.0], vec![55.0, 50.0]] {
+        let all = [cubic.clone(), of("reno", reno, 0), of("compound", vec![65.0, 66.0, 75.0], 1)];
+        assert_eq!(decision(&all).chosen, "compound");
+    }
 }
 
 #[test]
@@ -161,16 +166,15 @@ fn what_takes_more_effort_has_to_gain_enough_over_what_takes_less() {
     assert_eq!((chosen(87.2), chosen(88.8)), ("htcp".to_owned(), "bic".to_owned()));
 }
 
-/// 74 are not surely more than the wild 48, and 80 are; but they are only 8 % more than 74, which take less effort.
+/// 60 are not surely more than 50, and 56 are. 60 without doubt are only 7 % more than these, which take less effort; 62 are 11 % more.
 #[test]
-fn what_is_harder_has_to_gain_over_all_that_is_easier() {
-    let cubic = observed("cubic", 13.0, 1.0, 50.0, 20.0);
-    let of = |name, mbps, effort| Observed { effort, ..observed(name, mbps, 0.5, 50.0, 20.0) };
-    // Half of the intervals of the differences from the first is 4.3027 * 11.5 / sqrt(3) = 28.6.
-    let wild = Observed { effort: 2, ..observed("illinois", 48.0, 12.0, 50.0, 20.0) };
-    let all = [cubic, wild, of("bbr3", 74.0, 3), of("fusion", 80.0, 4)];
-    let decision = decision(&all);
-    assert_eq!((&*decision.chosen, decision.may_change()), ("illinois", true));
+fn what_is_harder_has_to_gain_over_the_choice_among_what_is_easier() {
+    let of = |name, mbps, effort| Observed { effort, ..observed(name, mbps, 1.0, 50.0, 20.0) };
+    let wild = Observed { effort: 1, ..in_seeds("illinois", vec![30.0, 60.0, 90.0]) };
+    let all = |mbps| [of("cubic", 50.0, 0), wild.clone(), of("bbr3", 56.0, 2), of("fusion", mbps, 3)];
+    let [less, more] = [60.0, 62.0].map(|mbps| decision(&all(mbps)));
+    assert_eq!([less.chosen, more.chosen], ["bbr3", "fusion"]);
+    assert!(less.controllers.iter().any(|judged| judged.controller == "illinois" && judged.is_open));
 }
 
 /// 15 % more is enough for what others have run, and 25 % for what nobody has.

@@ -6,7 +6,7 @@ use tandem_advise::{
     Answer, Candidate, Doing, Judged, Known, Limits, Machine, Present, Question, Why, candidates, measured::Measured,
 };
 use tandem_batch::{Batch, Shown};
-use tandem_scenario::units::Span;
+use tandem_scenario::{DEFAULT_MTU, units::Span};
 use tandem_sim::Sim;
 
 use super::draw::Drawn;
@@ -16,8 +16,7 @@ const LONGER: u64 = 10;
 const MOST_PACKETS: f64 = 300e6;
 /// The seeds of the advice are the first; these are others.
 const FIRST_SEED: u64 = 10_001;
-/// There are more than this only while a controller's runs together have no more packets than that.
-const USUAL_SEEDS: u64 = 20;
+/// There are more than [`Question::USUAL_SEEDS`] only while a controller's runs together have no more packets than this.
 const PACKETS_OF_MORE_SEEDS: f64 = 300e6;
 /// The time is bounded by the lengths of the runs, not by the clock, so that any machine finds the same.
 const TIME: Span = Span::from_secs(24 * 3600);
@@ -115,7 +114,7 @@ pub fn judge(number: u64, drawn: &Drawn, batch: &Batch) -> anyhow::Result<Outcom
     let answer = one(&question)?;
     let advice: Vec<Seen> = answer.decision.controllers.iter().map(seen).collect();
     let left = contenders(&advice, &answer.decision.chosen, &candidates, &default);
-    let packets_per_s = known.rate.bps as f64 / 8.0 / 1500.0;
+    let packets_per_s = known.rate.packets_per_s(DEFAULT_MTU);
     let (duration, warmup) = longer(&answer, packets_per_s);
     let words = |of: &[Candidate]| {
         let names: Vec<&str> = of.iter().map(|candidate| &*candidate.flows.name).collect();
@@ -185,7 +184,7 @@ fn longer(answer: &Answer, packets_per_s: f64) -> (Span, Span) {
 }
 
 fn seeds_of_truth(packets_of_run: f64) -> u64 {
-    ((PACKETS_OF_MORE_SEEDS / packets_of_run) as u64).clamp(USUAL_SEEDS, Question::MOST_SEEDS)
+    ((PACKETS_OF_MORE_SEEDS / packets_of_run) as u64).clamp(Question::USUAL_SEEDS, Question::MOST_SEEDS)
 }
 
 #[cfg(test)]
