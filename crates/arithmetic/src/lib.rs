@@ -2,7 +2,8 @@
 //! For build scripts: names what decides a crate's results by a hash of sources.
 //!
 //! The hash covers the crate, all crates of this repository that it depends on, and the versions of all others. Nobody lists them: they are
-//! read from the manifests and Cargo.lock, so that code which moves to a new crate cannot be forgotten. Two builds of the same sources have
+//! read from the manifests and Cargo.lock, so that code which moves to a new crate cannot be forgotten. Comments, layout and unit tests of Rust sources
+//! decide nothing: who words a comment better keeps their results. Two builds of the same sources have
 //! the same hash, whatever program they are part of.
 //!
 //! A crate may have a folder of parts of which a run uses only some, like the controllers' headers. Its manifest names it, `apart = ["include"]` in
@@ -33,6 +34,7 @@
 //! [tandem-batch](../tandem_batch/index.html) keeps finished runs by it. [tandem-controllers](../tandem_controllers/index.html) has one for each header.
 
 mod headers;
+mod meaning;
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -43,6 +45,7 @@ use std::{
 use toml::{Table, Value};
 
 pub use headers::headers_hash;
+use meaning::meaning;
 
 /// The folders of a crate that can decide results: Rust, C headers, eBPF.
 const SOURCES: [&str; 3] = ["src", "include", "bpf"];
@@ -118,6 +121,8 @@ impl Repository {
             for file in folder.iter().flat_map(|folder| files(folder)) {
                 let shown = file.strip_prefix(&self.root).unwrap_or(&file).to_string_lossy().replace('\\', "/");
                 let content = fs::read(&file).unwrap_or_default();
+                let is_rust = file.extension().is_some_and(|extension| extension == "rs");
+                let content = if is_rust { meaning(&content) } else { content };
                 hasher.update(format!("{shown} {}\n", content.len()).as_bytes()).update(&content);
             }
         }

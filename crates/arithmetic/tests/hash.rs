@@ -82,6 +82,7 @@ fn what_decides_nothing_changes_nothing() {
     write(folder.path(), "c/src/lib.rs", "show all");
     write(folder.path(), "a/src/tests/more.rs", "test");
     write(folder.path(), "a/README.md", "words");
+    write(folder.path(), "b/src/lib.rs", "// Packets wait here.\nqueue");
     assert_eq!(hash(&folder), before);
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Memory that is needed soon is fetched while there is other work.
-#![expect(unsafe_code)]
+#![cfg_attr(target_arch = "x86_64", expect(unsafe_code))]
 
 /// Asks the caches for all of what is there. Only a hint: it changes nothing but the time, and does nothing where the processor is another.
 #[inline(always)]
