@@ -55,6 +55,8 @@ pub struct Question<'a> {
     pub most_seeds: u64,
     /// How long each run lasts; as long as the path needs if not given.
     pub duration: Option<Span>,
+    /// What keeps the runs short where no duration is given.
+    pub bounds: Bounds,
     /// Excluded from every measure; slow start and one loss cycle if not given.
     pub warmup: Option<Span>,
     /// The engine.
@@ -155,6 +157,7 @@ impl<'a> Question<'a> {
             least_seeds: Looks::FIRST as u64,
             most_seeds: Self::MOST_SEEDS,
             duration: None,
+            bounds: BOUNDS,
             warmup: None,
             engine,
             cancelled: None,
@@ -254,8 +257,9 @@ impl Question<'_> {
         let draft = |flows: &Flows| self.known.scenario(case, flows, Span::default(), None, usual);
         let drafts: Vec<Scenario> = all.map(draft).collect::<Result<_, _>>()?;
         let share = (self.time.as_secs_f64() / TIME_FOR_LONG_RUNS.as_secs_f64()).min(1.0);
-        let [most_packets, cheap_packets] = [BOUNDS.most_packets, BOUNDS.cheap_packets].map(|packets| share * packets);
-        Ok(Reason::of(&drafts, Bounds { most_packets, cheap_packets, ..BOUNDS }, false))
+        let Bounds { most_packets, cheap_packets, .. } = self.bounds;
+        let [most_packets, cheap_packets] = [most_packets, cheap_packets].map(|packets| share * packets);
+        Ok(Reason::of(&drafts, Bounds { most_packets, cheap_packets, ..self.bounds }, false))
     }
 
     /// How long runs are, and when the flows begin.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Ten of the paths over real TCP: do the three controllers with the most goodput come in the same order?
+//! Ten of the paths over real TCP: do three of the controllers with the most goodput come in the same order?
 
 use std::{collections::BTreeMap, fmt::Write, fs, path::Path};
 
@@ -7,6 +7,7 @@ use anyhow::{Context, ensure};
 use serde::{Deserialize, Serialize};
 use tandem_advise::{Candidate, Question, Stepwise, measured::Measured};
 use tandem_batch::{Batch, Task, Traces};
+use tandem_compare::{BOUNDS, Bounds};
 use tandem_engine::Engine;
 use tandem_papers::{Missing, RealTcpRun, RealTcpRuns};
 use tandem_scenario::{Parts, Scenario, units::Span};
@@ -36,7 +37,7 @@ pub struct Compared {
     lines: Vec<Line>,
 }
 
-/// A path with its controllers, the one with the most goodput in the long runs first.
+/// A path with its controllers, the one first that had the most goodput in the long runs.
 #[derive(Debug, Serialize, Deserialize)]
 struct Line {
     number: u64,
@@ -72,8 +73,10 @@ pub fn measure_paths(
     (kept, compared): (&Path, &Path),
     batch: &Batch,
 ) -> anyhow::Result<()> {
-    let posed: Vec<Option<Posed>> =
-        judged.iter().map(|(outcome, drawn)| pose(outcome, drawn, engine)).collect::<anyhow::Result<_>>()?;
+    let before = read(compared)?;
+    let posed = judged.iter().filter(|(outcome, _)| !before.gave_way.contains(&outcome.number));
+    let posed = posed.map(|(outcome, drawn)| pose(&before.contenders(outcome), outcome, drawn, engine));
+    let posed: Vec<Option<Posed>> = posed.collect::<anyhow::Result<_>>()?;
     let posed: Vec<Posed> = posed.into_iter().flatten().collect();
     let mut runs = RealTcpRuns::open(kept)?;
     let (chosen, gave_way) = loop {
@@ -84,6 +87,7 @@ pub fn measure_paths(
         }
     };
     let lines = chosen.iter().map(|path| line(path, &runs, batch)).collect::<anyhow::Result<Vec<_>>>()?;
+    let gave_way = before.gave_way.into_iter().chain(gave_way).collect();
     let text = serde_json::to_string_pretty(&Compared { gave_way, lines })? + "\n";
     Ok(tandem_report::write_atomically(compared, text.as_bytes())?)
 }
@@ -104,18 +108,18 @@ fn choose<'a>(posed: &'a [Posed], runs: &RealTcpRuns) -> (Vec<&'a Posed>, Vec<u6
 }
 
 /// `None`: real TCP cannot carry the path here, or too slowly.
-fn pose(outcome: &Outcome, drawn: &Drawn, engine: &dyn Engine) -> anyhow::Result<Option<Posed>> {
+fn pose(contenders: &[String], outcome: &Outcome, drawn: &Drawn, engine: &dyn Engine) -> anyhow::Result<Option<Posed>> {
     let known = &drawn.known;
     if known.rate.bps > FASTEST_BPS {
         return Ok(None);
     }
     let Usual { candidates, default } = Usual::on(known)?;
-    let mut best: Vec<_> = outcome.truth.iter().collect();
-    best.sort_by(|a, b| b.goodput_mbps.total_cmp(&a.goodput_mbps));
-    let of_name = |name: &str| candidates.iter().find(|candidate| candidate.flows.name == name).cloned();
-    let best: Vec<Candidate> = best.iter().filter_map(|seen| of_name(&seen.controller)).take(CONTROLLERS).collect();
+    let of_name = |name: &String| candidates.iter().find(|candidate| candidate.flows.name == *name).cloned();
+    let best: Vec<Candidate> = contenders.iter().filter_map(of_name).take(CONTROLLERS).collect();
     let nothing = Measured::default();
-    let question = Question::usual(known, &nothing, &best, &default, &Sim);
+    // In real time no run is cheap.
+    let bounds = Bounds { cheap_packets: 0.0, ..BOUNDS };
+    let question = Question { bounds, ..Question::usual(known, &nothing, &best, &default, &Sim) };
     let case = known.cases().into_iter().next().context("a path has a case")?;
     let steps = Stepwise::new(&question, &case, &[])?;
     // Real hosts, too: where a packet time is longer than their own delays, the phase would decide else.
@@ -127,6 +131,18 @@ fn pose(outcome: &Outcome, drawn: &Drawn, engine: &dyn Engine) -> anyhow::Result
     };
     let is_posed = scenarios.len() == CONTROLLERS && scenarios.iter().all(can_run);
     Ok(is_posed.then(|| Posed { number: outcome.number, path: outcome.path.clone(), scenarios }))
+}
+
+impl Compared {
+    /// The path's controllers, the ones to compare first: those that were, as a run over real TCP is too dear to follow each change of the rule.
+    fn contenders(&self, outcome: &Outcome) -> Vec<String> {
+        if let Some(line) = self.lines.iter().find(|line| line.number == outcome.number) {
+            return line.controllers.iter().map(|both| both.controller.clone()).collect();
+        }
+        let mut best: Vec<_> = outcome.truth.iter().collect();
+        best.sort_by(|a, b| b.goodput_mbps.total_cmp(&a.goodput_mbps));
+        best.into_iter().map(|seen| seen.controller.clone()).collect()
+    }
 }
 
 impl Posed {
@@ -248,8 +264,8 @@ pub fn text(Compared { gave_way, lines }: &Compared) -> String {
     let count = |wanted: Order| lines.iter().filter(|line| order(line) == wanted).count();
     let mut text = format!(
         "\n## Over real TCP\n\n\
-         The three controllers with the most goodput on the first {} paths that the emulator carries (up to {} Mb/s, {} a run);\n\
-         {SEEDS} simulated seeds and {REPETITIONS} real runs of each. The order is the same on {}, different within the interval on {}, and different\n\
+         Three controllers on each of the first {} paths that the emulator carries (up to {} Mb/s, {} a run): those with the most goodput in\n\
+         the long runs when the path was first compared. {SEEDS} simulated seeds and {REPETITIONS} real runs of each. The order is the same on {}, different within the interval on {}, and different\n\
          on {}. {}\n\n\
          | path | | simulated, Mb/s | real TCP, Mb/s | order |\n|---:|---|---:|---:|---|\n",
         lines.len(),
@@ -280,6 +296,7 @@ mod tests {
     use tandem_scenario::file::{Overrides, parse};
 
     use super::*;
+    use crate::advice::truth::Seen;
 
     fn both(controller: &str, simulated_mbps: &[f64], measured_mbps: &[f64]) -> Both {
         let [simulated_mbps, measured_mbps] =
@@ -303,6 +320,34 @@ mod tests {
     fn only_the_same_seeds_are_compared() {
         let (one, other) = (BySeed::from([(1, 9.0), (2, 4.0)]), BySeed::from([(2, 1.0)]));
         assert_eq!(difference(&one, &other).value, 3.0);
+    }
+
+    #[test]
+    fn a_path_keeps_the_controllers_that_were_compared() {
+        let seen = |controller: &str, goodput_mbps: f64| Seen {
+            controller: controller.into(),
+            seeds: 5,
+            goodput_mbps,
+            goodput_half_mbps: 1.0,
+            stolen: None,
+            stolen_half: None,
+            is_within_limits: true,
+            is_steady: true,
+        };
+        let of_path = |number| Outcome {
+            number,
+            path: "p".into(),
+            advised: "a".into(),
+            is_steady: true,
+            advice: vec![],
+            truth: vec![seen("a", 1.0), seen("b", 2.0)],
+        };
+        let line = Line { number: 1, path: "p".into(), controllers: vec![both("c", &[9.0], &[9.0])] };
+        let before = Compared { gave_way: vec![], lines: vec![line] };
+        assert_eq!(
+            (before.contenders(&of_path(1)), before.contenders(&of_path(2))),
+            (vec!["c".into()], vec!["b".into(), "a".into()])
+        );
     }
 
     /// Each seed of path 3 has a doubted run; seed 2 of path 4 has none, and path 5 has not been run.
