@@ -8,6 +8,7 @@ use tandem_advise::{
 use tandem_batch::{Batch, Shown};
 use tandem_scenario::{DEFAULT_MTU, units::Span};
 use tandem_sim::Sim;
+use tandem_statistics::Looks;
 
 use super::draw::Drawn;
 
@@ -132,10 +133,14 @@ pub fn judge(number: u64, drawn: &Drawn, batch: &Batch) -> anyhow::Result<Outcom
         let answer = one(&Question { watch: Some(&runs_on), candidates: of, least_seeds, ..long })?;
         Ok(answer.decision.controllers.iter().map(seen).collect())
     };
+    let chosen = &answer.decision.chosen;
     let mut truth = truth_of(&left, long.least_seeds)?;
-    if is_undecided(&truth, &answer.decision.chosen) {
-        let left = contenders(&truth, &answer.decision.chosen, &candidates, &default);
-        let settled = truth_of(&left, long.most_seeds)?;
+    for look in Looks::from_to(long.least_seeds as usize, long.most_seeds as usize).iter().skip(1) {
+        if !is_undecided(&truth, chosen) {
+            break;
+        }
+        let left = contenders(&truth, chosen, &candidates, &default);
+        let settled = truth_of(&left, look.seeds as u64)?;
         truth.retain(|seen| settled.iter().all(|better| better.controller != seen.controller));
         truth.extend(settled);
         truth.sort_by(|a, b| b.goodput_mbps.total_cmp(&a.goodput_mbps));
@@ -143,7 +148,7 @@ pub fn judge(number: u64, drawn: &Drawn, batch: &Batch) -> anyhow::Result<Outcom
     Ok(Outcome {
         number,
         path: drawn.words.clone(),
-        advised: answer.decision.chosen.clone(),
+        advised: chosen.clone(),
         is_steady: answer.decision.why != Why::NotSteady,
         advice,
         truth,
@@ -151,7 +156,7 @@ pub fn judge(number: u64, drawn: &Drawn, batch: &Batch) -> anyhow::Result<Outcom
 }
 
 /// The rule stops where its own choice is clear. More seeds could still show that the advised controller exceeds a limit, or that one that may have more
-/// goodput keeps them.
+/// goodput keeps them. Those that still may get as many seeds as the next look has.
 fn is_undecided(truth: &[Seen], advised: &str) -> bool {
     let Some(chosen) = truth.iter().find(|seen| seen.controller == advised) else { return false };
     let may_exceed = chosen.is_within_limits
