@@ -14,7 +14,7 @@ const SAME: f64 = 0.01;
 /// An interval of half this share of the best goodput is narrow enough. Where less gain than that is asked for, it has to be as narrow as that gain,
 /// which is certain then, but no narrower than [`SAME`].
 const NARROW: f64 = 0.05;
-/// The same of the neighbours' loss, as a part of the limit: half of the interval, within the same bounds. Ours.
+/// The same of what has a limit, as a part of that: half of the interval; of the neighbours' loss within the same bounds. Ours.
 const PARTS_OF_LIMIT: f64 = 5.0;
 /// If neighbours use less than this share of what they leave free, their loss counts as a share of that share instead. Ours.
 const LITTLE: f64 = 0.1;
@@ -125,7 +125,7 @@ pub fn is_open(judged: &Judged, observed: &Observed, chosen: &Observed, limits: 
     }
     let narrow = (limits.stolen / PARTS_OF_LIMIT).clamp(SAME, NARROW);
     let limits_are_clear = judged.stolen.is_none_or(|stolen| is_clear_of(stolen, limits.stolen, narrow))
-        && is_clear_of(judged.added_delay_ms, limits.added_delay_ms, limits.added_delay_ms / 2.0);
+        && is_clear_of(judged.added_delay_ms, limits.added_delay_ms, limits.added_delay_ms / PARTS_OF_LIMIT);
     let Some(gain) = gain(observed, chosen, limits.goal).map(|gain| looks.widened(gain)) else {
         return !limits_are_clear;
     };

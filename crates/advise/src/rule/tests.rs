@@ -280,6 +280,17 @@ fn a_limit_that_the_interval_crosses_is_open() {
     assert!(!decision(&[cubic, slow]).may_change());
 }
 
+/// Half of the interval of -1.2, 0 and 1.2 ms around a mean is 4.3027 * 1.2 / sqrt(3) = 3.0 ms, more than a fifth of the limit of 10; of 0.76 ms 1.9.
+#[test]
+fn a_delay_beside_the_limit_is_open_until_it_is_known_to_a_fifth_of_it() {
+    let is_open = |mean: f64, spread: f64| {
+        let delay_ms = vec![mean - spread, mean, mean + spread];
+        let late = Observed { delay_ms, ..observed("fast", 90.0, 1.0, 50.0, 0.0) };
+        decision(&[observed("cubic", 50.0, 1.0, 50.0, 20.0), late]).of("fast").unwrap().is_open
+    };
+    assert_eq!([is_open(28.0, 1.2), is_open(26.0, 1.2), is_open(29.5, 0.76)], [true, false, false]);
+}
+
 #[test]
 fn without_neighbours_delay_alone_limits() {
     let alone =
