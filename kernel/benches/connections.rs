@@ -74,7 +74,7 @@ fn main() {
     // cargo adds an argument of its own.
     let rounds = env::args().skip(1).find_map(|a| a.parse().ok()).unwrap_or(DEFAULT_ROUNDS);
     let space = Space::new();
-    space.run(&format!("ip address add {}/32 dev lo", Ipv4Addr::from(ADDRESS)));
+    space.add_address(&format!("{}/32", Ipv4Addr::from(ADDRESS)));
     let lab = Lab {
         group: Group::new(),
         policies: ["default -> reno\n".into(), many_rules()]

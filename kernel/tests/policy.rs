@@ -71,7 +71,7 @@ fn ends(space: &Space, listen: &str) -> [String; 2] {
 fn space() -> Space {
     let space = Space::new();
     for address in ["192.0.2.7/32", "198.51.100.7/32", "2001:db8:1::7/128", "2001:db8:2::7/128"] {
-        space.run(&format!("ip address add {address} dev lo"));
+        space.add_address(address);
     }
     space.enter(|| std::fs::write("/proc/sys/net/ipv4/tcp_congestion_control", "reno")).unwrap();
     space

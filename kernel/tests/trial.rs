@@ -82,7 +82,7 @@ fn exchange(space: &Space, listen: &str, bytes: usize) -> [String; 2] {
 fn space() -> Space {
     let space = Space::new();
     for address in ["192.0.2.7/32", "2001:db8::7/128"] {
-        space.run(&format!("ip address add {address} dev lo"));
+        space.add_address(address);
     }
     space.enter(|| std::fs::write("/proc/sys/net/ipv4/tcp_congestion_control", "reno")).unwrap();
     space

@@ -43,6 +43,13 @@ impl Space {
         self.enter(|| Running::start_piped(Command::new(program).args(arguments.split(' '))))
     }
 
+    /// Gives the loopback device an address with the length of its prefix. One of IPv6 could otherwise not be bound to before the kernel, in its own time,
+    /// has looked for another host that has it, even there.
+    pub fn add_address(&self, address: &str) {
+        let at_once = if address.contains(':') { " nodad" } else { "" };
+        self.run(&format!("ip address add {address} dev lo{at_once}"));
+    }
+
     /// Waits until a program listens on a TCP port.
     pub fn wait_for_listener(&self, port: u16) {
         // Each socket has a line: local address and port, remote, state (0A: listening).
