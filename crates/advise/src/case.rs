@@ -6,7 +6,8 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 use tandem_compare::{CompareError, Comparison, Flows, FlowsError, Length};
 use tandem_scenario::{
-    Ecn, FORWARD_LINK, FlowsSpec, Loss, Scenario, ScenarioSpec,
+    Ecn, EffectsSpec, FORWARD_LINK, FlowsSpec, Loss, Scenario, ScenarioSpec,
+    effects::JitterSpec,
     units::{Bytes, LossRate, QueueSize, Rate, Span},
 };
 
@@ -18,6 +19,10 @@ const LOSSES: [LossRate; 3] = [LossRate(0.0), LossRate(1e-5), LossRate(1e-3)];
 /// Factors by which the rate is varied if only a lower bound is known.
 const RATES: [u64; 2] = [4, 10];
 const NEIGHBOURS: [&str; 3] = ["cubic:1", "none", "bbr:1"];
+
+/// Jitter where it is not known to be none, at most this part of the RTT.
+const JITTER: Span = Span::from_ms(1);
+const PART_OF_RTT: u64 = 10;
 
 /// The flows that are on the path already: some, or `none`.
 #[derive(Debug, Clone)]
@@ -34,6 +39,8 @@ pub struct Case {
     pub queue: QueueSize,
     /// Random loss, before the queue.
     pub loss: LossRate,
+    /// What it does to packets besides carrying them.
+    pub effects: EffectsSpec,
     /// The other flows on the path.
     pub neighbours: Neighbours,
 }
@@ -56,6 +63,7 @@ impl Known {
             rate: self.rate,
             queue: self.queue.unwrap_or(QUEUES[0]),
             loss: self.loss.unwrap_or(LOSSES[0]),
+            effects: self.effects.clone(),
             neighbours: self.neighbours.clone().unwrap_or_else(|| kinds[0].clone()),
         };
         let mut cases = vec![usual.clone()];
@@ -69,6 +77,11 @@ impl Known {
         }
         for loss in LOSSES[1..].iter().copied().filter(|_| self.loss.is_none()) {
             add(format!("random loss of {loss}"), Case { loss, ..usual.clone() });
+        }
+        if self.may_have_jitter() {
+            let time = JITTER.min(Span { ns: self.rtt.ns / PART_OF_RTT });
+            let effects = EffectsSpec { jitter: Some(JitterSpec::uniform(time)), ..usual.effects.clone() };
+            add(format!("jitter of {time}"), Case { effects, ..usual.clone() });
         }
         for neighbours in kinds[1..].iter().filter(|_| self.neighbours.is_none()) {
             let differs = match &neighbours.0[..] {
@@ -91,6 +104,9 @@ impl Known {
         }
         if self.loss.is_none() {
             assumed.push(Assumed { what: "a random loss of", value: LOSSES[0].to_string() });
+        }
+        if self.may_have_jitter() {
+            assumed.push(Assumed { what: "a jitter of", value: "0ms".to_owned() });
         }
         if self.neighbours.is_none() {
             assumed.push(Assumed { what: "neighbours", value: NEIGHBOURS[0].to_owned() });
@@ -137,7 +153,7 @@ impl Known {
             name: Some(own.name.clone()),
             warmup: length.warmup,
             mtu: self.mtu,
-            effects: BTreeMap::from([(FORWARD_LINK.to_owned(), self.effects.clone())]),
+            effects: BTreeMap::from([(FORWARD_LINK.to_owned(), case.effects.clone())]),
             dumbbell: Some(tandem_scenario::DumbbellSpec {
                 rate: case.rate,
                 rtt: self.rtt,
@@ -192,6 +208,7 @@ mod tests {
             "a queue of 4bdp (10000 packets)",
             "random loss of 1e-5",
             "random loss of 0.001",
+            "jitter of 1ms",
             "no neighbours",
             "bbr:1 as the neighbour",
         ];
@@ -205,6 +222,7 @@ mod tests {
             queue: Some(QueueSize::Packets(100)),
             loss: Some(LossRate(0.01)),
             neighbours: Some("reno:2,cubic:1".parse().unwrap()),
+            has_no_jitter: true,
             ..known()
         };
         let [only] = &known.cases()[..] else { panic!() };

@@ -26,6 +26,8 @@ pub struct Known<R = Rate, T = Span> {
     pub reverse_rate: Option<Rate>,
     /// What the bottleneck does to packets besides carrying them.
     pub effects: EffectsSpec,
+    /// It is known to have no jitter.
+    pub has_no_jitter: bool,
     /// Bytes of a full packet, headers included.
     pub mtu: Option<u32>,
     /// The bottleneck's buffer.
@@ -42,7 +44,7 @@ pub struct Known<R = Rate, T = Span> {
 pub type Given = Known<Option<Rate>, Option<Span>>;
 
 impl Given {
-    /// Fills the values not given from measurements, and leaves in `measured` only what was used.
+    /// Fills the values not given from measurements, and leaves in `measured` only what was used. A jitter of 0 is known to be none.
     ///
     /// # Errors
     /// If neither has a rate or an RTT.
@@ -59,6 +61,7 @@ impl Given {
         let missing = |what, sources| AdviseError::Missing { what, sources, read: cures::measured::tells(measured) };
         let rate = self.rate.or(measured.rate).ok_or_else(|| missing("rate", "iperf3 --json, ss -ti"))?;
         let rtt = self.rtt.or(measured.rtt).ok_or_else(|| missing("rtt", "ping, ss -ti, iperf3 --json"))?;
+        let has_no_jitter = self.has_no_jitter || self.effects.jitter.is_some_and(|jitter| jitter.time.ns == 0);
         Ok(Known {
             rate,
             rate_at_least: self.rate.is_none() && measured.rate_at_least,
@@ -66,7 +69,12 @@ impl Given {
             aqm: self.aqm.or_else(|| measured.aqm.as_ref()?.parse().ok()),
             ecn: self.ecn,
             reverse_rate: self.reverse_rate,
-            effects: EffectsSpec { policer: self.effects.policer.or(measured.policer), ..self.effects },
+            effects: EffectsSpec {
+                policer: self.effects.policer.or(measured.policer),
+                jitter: self.effects.jitter.filter(|_| !has_no_jitter),
+                ..self.effects
+            },
+            has_no_jitter,
             mtu: self.mtu.or(measured.mtu),
             queue: self.queue.or(measured.queue),
             loss: self.loss.or(measured.loss),
@@ -87,6 +95,7 @@ impl Known {
             ecn: false,
             reverse_rate: None,
             effects: EffectsSpec::default(),
+            has_no_jitter: false,
             mtu: None,
             queue: None,
             loss: None,
@@ -98,6 +107,12 @@ impl Known {
     /// Number of own flows: one unless it is known.
     pub fn flows(&self) -> u32 {
         self.flows.unwrap_or(1)
+    }
+
+    /// Nothing tells whether its delay changes. What follows a trace or comes out of order has delays of its own.
+    pub(crate) fn may_have_jitter(&self) -> bool {
+        let EffectsSpec { rate_trace, jitter, reorder, .. } = &self.effects;
+        !self.has_no_jitter && rate_trace.is_none() && jitter.is_none() && reorder.is_none()
     }
 
     /// The bottleneck's queue discipline: drop-tail unless it is known.

@@ -68,6 +68,6 @@ pub use machine::{Machine, Port, Tools, Way, send_command};
 pub use progress::{Doing, Watch};
 pub use question::{Answer, Answers, Question};
 pub use repeated::Repeated;
-pub use rule::{Decision, Goal, Judged, Limits, Why};
+pub use rule::{Decision, Elsewhere, Goal, Judged, Limits, Why};
 pub use start::StartUp;
 pub use stepwise::Stepwise;

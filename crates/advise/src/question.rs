@@ -10,14 +10,14 @@ use tandem_scenario::{
     Scenario,
     units::{Bytes, Span},
 };
-use tandem_statistics::Looks;
+use tandem_statistics::{Looks, mean};
 
 use crate::{
     AdviseError, Candidate, Case, Known, Repeated,
     contest::Contest,
     measured::Measured,
     progress::{Watch, Whole},
-    rule::{Decision, Limits, Observed, decide},
+    rule::{Decision, Elsewhere, Goal, Limits, Observed, decide},
     start::StartUp,
     turn::Turn,
 };
@@ -124,6 +124,18 @@ impl Answer {
         cautions
     }
 
+    /// What a controller has on this path, if it has run.
+    fn elsewhere(&self, name: &str, goal: Goal) -> Option<Elsewhere> {
+        let score = |name: &str| {
+            let observed = self.observed.iter().find(|observed| observed.name == name)?;
+            Some(mean(&observed.score(goal)))
+        };
+        let allowed = self.decision.controllers.iter().filter(|judged| judged.is_within_limits);
+        let best = allowed.filter_map(|judged| score(&judged.controller)).fold(0.0, f64::max);
+        let of_best = (best > 0.0).then_some(score(name)? / best)?;
+        Some(Elsewhere { differs: self.case.differs.clone(), of_best })
+    }
+
     /// How long its runs last: the shortest and the longest.
     pub fn length(&self) -> (Length, Length) {
         let of = |length: &&Length| length.duration;
@@ -221,13 +233,16 @@ impl Question<'_> {
         Ok(Answers { answers, not_looked_at, starts, repeated })
     }
 
-    /// A controller that exceeds a limit on an equally likely path, where the default keeps it, is not chosen for the usual path either.
+    /// A controller that exceeds a limit on an equally likely path, where the default keeps it, is not chosen for the usual path either. Nor is one that
+    /// falls much shorter there than another.
     fn learn_from(&self, usual: &mut Answer, others: &[Answer]) {
         for observed in &mut usual.observed {
             let exceeds =
                 |name: &str, other: &&Answer| other.decision.of(name).is_some_and(|judged| !judged.is_within_limits);
             let worse = others.iter().filter(|other| exceeds(&observed.name, other) && !exceeds(self.default, other));
             observed.exceeds_with = worse.map(|other| other.case.differs.clone()).collect();
+            let shares = others.iter().filter_map(|other| other.elsewhere(&observed.name, self.limits.goal));
+            observed.elsewhere = shares.min_by(|a, b| a.of_best.total_cmp(&b.of_best));
         }
         let Answer { observed, observed_reference, looks, .. } = &*usual;
         if let Some(decision) = decide(observed, self.default, observed_reference, self.limits, looks) {
@@ -290,7 +305,7 @@ mod tests {
     use tandem_sim::Sim;
 
     use super::*;
-    use crate::{Goal, Present, Why, candidates, machine::Machine};
+    use crate::{Present, Why, candidates, machine::Machine};
 
     /// The simulator, which counts its runs. One of them cancels, after those that began before it have ended, and waits until that is
     /// seen.
@@ -342,6 +357,7 @@ mod tests {
         let known = Known {
             queue: Some(QueueSize::Packets(20)),
             neighbours: Some("reno:1".parse().unwrap()),
+            has_no_jitter: true,
             ..Known::new("10mbit".parse().unwrap(), Span::from_ms(20))
         };
         let machine = Machine::default();

@@ -6,8 +6,8 @@ use std::path::PathBuf;
 use tandem_scenario::{
     DumbbellSpec, EffectsSpec, Loss, SpecError,
     aqm::{self, AqmSpec},
-    effects::{BucketSpec, JitterDistribution, JitterSpec, ReorderSpec},
-    units::{LossRate, QueueSize, Rate, Share, Span, UnitError},
+    effects::{BucketSpec, JitterSpec, ReorderSpec},
+    units::{LossRate, QueueSize, Rate, Span, UnitError},
 };
 
 #[derive(clap::Args)]
@@ -116,17 +116,9 @@ impl PathArgs {
 impl EffectArgs {
     /// As in a scenario.
     pub fn spec(&self) -> EffectsSpec {
-        let jitter = |time| JitterSpec {
-            time,
-            distribution: JitterDistribution::Uniform,
-            correlation: Share::default(),
-            keep_order: None,
-            from: None,
-            until: None,
-        };
         EffectsSpec {
             rate_trace: self.rate_trace.clone(),
-            jitter: self.jitter.map(jitter),
+            jitter: self.jitter.map(JitterSpec::uniform),
             reorder: self.reorder,
             policer: self.policer,
             ..EffectsSpec::default()

@@ -9,7 +9,7 @@ use common::Place;
 use serde_json::Value;
 
 /// Nothing is unknown, and the machine does not matter.
-const KNOWN: &str = "--rate 10mbit --rtt 20ms --queue 20p --loss 0 --neighbours reno:1 --default reno --duration 5s --warmup 1s --time 1h";
+const KNOWN: &str = "--rate 10mbit --rtt 20ms --queue 20p --loss 0 --jitter 0ms --neighbours reno:1 --default reno --duration 5s --warmup 1s --time 1h";
 
 fn measurement(name: &str) -> String {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../advise/tests/fixtures").join(name).display().to_string()
@@ -83,7 +83,7 @@ fn what_is_unknown_is_varied_and_without_time_named() {
         (paths.collect::<Vec<_>>(), results["not_looked_at"].as_array().unwrap().len())
     };
     let (paths, left) = differs("--time 1h --out a");
-    assert_eq!((paths.len(), left), (7, 0));
+    assert_eq!((paths.len(), left), (8, 0));
     assert_eq!(paths[..3], ["", "a queue of 0.1bdp (1 packets)", "a queue of 4bdp (33 packets)"]);
     let nothing = place.tandem(&format!("advise {quick} --time 0s --out b"));
     assert_eq!((nothing.status, &*nothing.out), (Some(1), ""));
@@ -92,6 +92,20 @@ fn what_is_unknown_is_varied_and_without_time_named() {
         "{}",
         nothing.err
     );
+}
+
+/// Copa takes jitter for a queue.
+#[test]
+fn what_jitter_would_slow_down_is_advised_only_where_there_is_none() {
+    let place = Place::new();
+    let lossy = "--rate 100mbit --rtt 10ms --queue 1bdp --loss 1% --neighbours cubic:1 --default cubic";
+    let quick = "--duration 10s --warmup 4s --seeds 3 --time 1h cubic copa bbr3";
+    let steady = place.succeed(&format!("advise {lossy} --jitter 0ms --out a {quick}")).out;
+    assert!(steady.contains("run `copa`"), "{steady}");
+    let unknown = place.succeed(&format!("advise {lossy} --explain --out b {quick}")).out;
+    let sentence = unknown.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(sentence.contains("run `bbr3`") && sentence.contains("a jitter of 0ms"), "{unknown}");
+    assert!(sentence.contains("% on all paths that vary what is unknown; with jitter of 1ms `copa` has"), "{unknown}");
 }
 
 #[test]

@@ -24,9 +24,11 @@ use truth::{AS_GOOD, Outcome, Seen, judge};
 
 /// How many paths are judged, and for how long new ones are begun.
 #[derive(Debug, Clone, Copy)]
-pub struct Paths {
-    /// All with smaller numbers are judged.
+pub struct Paths<'a> {
+    /// All with smaller numbers are judged, unless some are to be judged anew.
     pub count: u64,
+    /// These alone, kept or not.
+    pub anew: &'a [u64],
     /// No path is begun after this time.
     pub time: Duration,
 }
@@ -36,21 +38,30 @@ pub struct Paths {
 ///
 /// # Errors
 /// If a file cannot be read or written, or a run fails.
-pub fn advice_page(kept: &Path, paths: Paths, real_tcp: Option<&dyn Engine>, batch: &Batch) -> anyhow::Result<String> {
+pub fn advice_page(
+    kept: &Path,
+    paths: Paths<'_>,
+    real_tcp: Option<&dyn Engine>,
+    batch: &Batch,
+) -> anyhow::Result<String> {
     let mut outcomes = read(kept)?;
     let folder = std::env::temp_dir().join("tandem-advice-traces");
     fs::create_dir_all(&folder)?;
     let began = Instant::now();
     for (number, drawn) in cheapest_first(paths.count, &folder)? {
-        if outcomes.iter().any(|outcome| outcome.number == number) {
+        let before = outcomes.iter().position(|outcome| outcome.number == number);
+        if !paths.anew.contains(&number) && (before.is_some() || !paths.anew.is_empty()) {
             continue;
         }
         if began.elapsed() >= paths.time {
             break;
         }
         let start = Instant::now();
-        let outcome = judge(number, &drawn, batch).with_context(|| format!("path {number}: {}", drawn.words))?;
+        let before = before.map(|i| outcomes[i].clone());
+        let outcome =
+            judge(number, &drawn, before.as_ref(), batch).with_context(|| format!("path {number}: {}", drawn.words))?;
         eprintln!("path {number}: {} ({:.0} s)", drawn.words, start.elapsed().as_secs_f64());
+        outcomes.retain(|outcome| outcome.number != number);
         outcomes.push(outcome);
         outcomes.sort_by_key(|outcome| outcome.number);
         write(kept, &outcomes)?;

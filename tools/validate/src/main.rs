@@ -90,6 +90,10 @@ struct Args {
     #[arg(long, requires = "advice", default_value_t = 100)]
     paths: u64,
 
+    /// Only these paths, asked anew, such as 3,9: long runs that are kept count if the short ones find the figures that they found
+    #[arg(long, requires = "advice", value_delimiter = ',', value_name = "NUMBER")]
+    path: Vec<u64>,
+
     /// No path is begun after this time
     #[arg(long, requires = "advice", default_value = "8h")]
     time: Span,
@@ -192,7 +196,7 @@ fn main() -> anyhow::Result<()> {
 /// Pages on what commands answer; false if none is asked for.
 fn answers_question(args: &Args, batch: &Batch, out: &dyn Fn(&str) -> PathBuf) -> anyhow::Result<bool> {
     if args.advice {
-        let paths = Paths { count: args.paths, time: Duration::from_nanos(args.time.ns) };
+        let paths = Paths { count: args.paths, anew: &args.path, time: Duration::from_nanos(args.time.ns) };
         let (kept, page) = (Path::new("experiments/advice/paths.jsonl"), out("docs/advise-vs-truth.md"));
         let engine = args.real_tcp.then(real_tcp).transpose()?;
         put(&page, &advice_page(kept, paths, engine, batch)?)?;

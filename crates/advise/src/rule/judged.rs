@@ -6,7 +6,7 @@ use tandem_statistics::{Estimate, Looks, Neighbours, mean, stolen};
 
 use super::{
     Limits,
-    observed::{Observed, exceeds, gain, half, is_clear_of, wanted_gain},
+    observed::{Elsewhere, Observed, exceeds, gain, half, is_clear_of, wanted_gain},
 };
 
 /// A smaller difference in goodput, as a share, counts as none.
@@ -49,6 +49,8 @@ pub struct Judged {
     pub is_steady: bool,
     /// Equally likely paths on which it exceeds a limit and the default does not.
     pub exceeds_with: Vec<String>,
+    /// The equally likely path on which it falls shortest; null without one.
+    pub elsewhere: Option<Elsewhere>,
     /// It cannot be distinguished from the best within the limits.
     pub is_tied_with_best: bool,
     /// More seeds could change the verdict on it.
@@ -56,7 +58,8 @@ pub struct Judged {
 }
 
 impl Judged {
-    pub(crate) fn may_be_chosen(&self) -> bool {
+    /// It keeps the limits here and elsewhere, and is steady.
+    pub fn may_be_chosen(&self) -> bool {
         self.is_within_limits && self.is_steady && self.exceeds_with.is_empty()
     }
 }
@@ -94,6 +97,7 @@ pub fn judge(
         // A comparison with itself needs no whole cycle.
         is_steady: !observed.moves(looks) && (!observed.is_short || observed.name == default),
         exceeds_with: observed.exceeds_with.clone(),
+        elsewhere: observed.elsewhere.clone(),
         is_tied_with_best: true,
         is_open: false,
     }

@@ -17,7 +17,7 @@ use tandem_statistics::{Estimate, Looks, mean};
 pub use judged::Judged;
 use judged::{compare, is_open, judge};
 pub use limits::{Goal, Limits};
-pub use observed::Observed;
+pub use observed::{Elsewhere, Observed};
 use observed::{exceeds, gain, is_certainly_better, wanted_gain};
 
 /// A controller with this share of the choice's goodput counts as equally good. Ours.
@@ -157,5 +157,28 @@ fn choose<'a>(
             && is_certainly_better(next, easier, limits.goal, looks)
     };
     // What was not worth its effort excludes nothing: it has had no more seeds since that was clear.
-    in_question.into_iter().reduce(|chosen, next| if gains_enough(next, chosen) { next } else { chosen })
+    let easiest = *in_question.first()?;
+    let best_here = in_question
+        .iter()
+        .copied()
+        .fold(easiest, |chosen, next| if gains_enough(next, chosen) { next } else { chosen });
+    let worth_it = in_question.into_iter().filter(|o| gains_enough(o, easiest));
+    Some(if best_here.name == easiest.name { easiest } else { safest(best_here, worth_it, limits, &score) })
+}
+
+/// If what is unknown costs the choice much more than another that is worth a change, it is the other.
+fn safest<'a>(
+    best_here: &'a Observed,
+    worth_it: impl Iterator<Item = &'a Observed>,
+    limits: Limits,
+    score: &dyn Fn(&Observed) -> f64,
+) -> &'a Observed {
+    // Of the best, on the path where it has least of it.
+    let worst = |o: &Observed| {
+        let here = score(o) / score(best_here);
+        o.elsewhere.as_ref().map_or(here, |elsewhere| here.min(elsewhere.of_best))
+    };
+    let safest = worth_it.fold(best_here, |safest, o| if worst(o) > worst(safest) { o } else { safest });
+    let wins = worst(safest) - worst(best_here);
+    if best_here.elsewhere.is_some() && wins >= wanted_gain(safest, best_here, limits) { safest } else { best_here }
 }

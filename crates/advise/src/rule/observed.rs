@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The observations of a controller's runs, and comparisons of two.
 
+use serde::Serialize;
 use tandem_statistics::{Estimate, Looks, mean};
 
 use super::{Goal, Limits};
@@ -34,6 +35,17 @@ pub struct Observed {
     pub is_short: bool,
     /// Paths that are as likely, on which it exceeds a limit and the default does not: by what differs.
     pub exceeds_with: Vec<String>,
+    /// Where it falls shortest, if there are such paths.
+    pub elsewhere: Option<Elsewhere>,
+}
+
+/// What a controller has on a path that is as likely.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Elsewhere {
+    /// The value that differs.
+    pub differs: String,
+    /// Its goodput, or whatever counts, as a share of the best within the limits.
+    pub of_best: f64,
 }
 
 impl Observed {

@@ -229,6 +229,23 @@ fn what_exceeds_a_limit_elsewhere_is_no_choice() {
     assert_eq!(decision(&[cubic.clone(), yeah, observed("bbr", 80.0, 1.0, 50.0, 20.0)]).chosen, "bbr");
 }
 
+/// 90, 80 and 50 Mb/s here. Elsewhere the fastest has half of the best goodput; the other loses at most a ninth anywhere, 10/90 here.
+#[test]
+fn a_choice_gives_way_to_what_loses_much_less_where_the_unknown_differs() {
+    let cubic = observed("cubic", 50.0, 1.0, 50.0, 20.0);
+    let elsewhere = |of_best| Some(Elsewhere { differs: "jitter of 1ms".to_owned(), of_best });
+    let with =
+        |name, mbps, of_best| Observed { elsewhere: elsewhere(of_best), ..observed(name, mbps, 1.0, 50.0, 20.0) };
+    let chosen = |copa, bbr3| decision(&[cubic.clone(), with("copa", 90.0, copa), with("bbr3", 80.0, bbr3)]).chosen;
+    assert_eq!(chosen(0.5, 1.0), "bbr3");
+    // 79 and 88.9 %: 10 points less are as much as a change needs; 80 % are not.
+    assert_eq!((&*chosen(0.788, 1.0), &*chosen(0.8, 1.0)), ("bbr3", "copa"));
+    assert_eq!(chosen(0.5, 0.55), "copa");
+    // What is not worth a change here does not become one because of another path.
+    let cubic = with("cubic", 50.0, 0.2);
+    assert_eq!(decision(&[cubic, with("bbr3", 54.0, 1.0)]).chosen, "cubic");
+}
+
 #[test]
 fn what_is_tied_with_the_best_has_to_be_better_than_the_default_too() {
     let cubic = observed("cubic", 50.0, 1.0, 50.0, 20.0);

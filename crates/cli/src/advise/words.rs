@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The advice in words, for the terminal and for the report.
 
-use tandem_advise::{Advice, Answer, Goal, Judged, StartUp, Why, measured::Inferred};
+use tandem_advise::{Advice, Answer, Elsewhere, Goal, Judged, StartUp, Why, measured::Inferred};
 use tandem_compare::Length;
 use tandem_report::{Mark, Table, significant, with_interval};
 use tandem_statistics::Estimate;
@@ -99,7 +99,32 @@ pub fn not_advised(advice: &Advice) -> Vec<String> {
         let paths = judged.exceeds_with.join("; with ");
         format!("`{}` is not advised: it exceeds a limit with {paths}.", judged.controller)
     });
-    elsewhere.chain(left_out(advice)).collect()
+    elsewhere.chain(safer(advice)).chain(left_out(advice)).collect()
+}
+
+/// Why those with more goodput than the choice gave way to it.
+fn safer(advice: &Advice) -> Option<String> {
+    let decision = &advice.usual.decision;
+    let chosen = decision.of(&decision.chosen).filter(|chosen| chosen.controller != advice.present.name)?;
+    let kept = chosen.elsewhere.as_ref()?.of_best;
+    let has_more = |judged: &&Judged| judged.may_be_chosen() && judged.goodput_mbps.value > chosen.goodput_mbps.value;
+    let falls =
+        |judged: &Judged| Some((judged.controller.clone(), judged.elsewhere.clone().filter(|e| e.of_best < kept)?));
+    let more = decision.controllers.iter().filter(has_more);
+    let all: Vec<String> = more
+        .filter_map(falls)
+        .map(|(name, Elsewhere { differs, of_best })| {
+            format!("with {differs} `{name}` has {:.0} % of the best goodput", 100.0 * of_best)
+        })
+        .collect();
+    let words = all.join(", ");
+    (!all.is_empty()).then(|| {
+        format!(
+            "`{}` has at least {:.0} % on all paths that vary what is unknown; {words}.",
+            chosen.controller,
+            100.0 * kept
+        )
+    })
 }
 
 /// The questions that more time or more seeds would answer.

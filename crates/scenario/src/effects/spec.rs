@@ -213,6 +213,18 @@ impl ChangeSpec {
 }
 
 impl JitterSpec {
+    /// Uniform, in order, throughout the run.
+    pub fn uniform(time: Span) -> Self {
+        Self {
+            time,
+            distribution: JitterDistribution::Uniform,
+            correlation: Share::default(),
+            keep_order: None,
+            from: None,
+            until: None,
+        }
+    }
+
     fn resolve(self, key: &str) -> Result<Jitter, SpecError> {
         let Self { time, distribution, correlation, keep_order, from, until } = self;
         if time.ns == 0 || time > Span::from_secs(10) {

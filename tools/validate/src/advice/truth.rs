@@ -66,6 +66,18 @@ pub struct Outcome {
     pub truth: Vec<Seen>,
 }
 
+impl Outcome {
+    /// Its long runs, if the short runs are still the same: what has as many seeds in both has the same goodput.
+    fn truth_for(&self, advice: &[Seen]) -> &[Seen] {
+        let pairs = advice.iter().flat_map(|new| self.advice.iter().map(move |old| (old, new)));
+        let comparable: Vec<_> =
+            pairs.filter(|(old, new)| old.controller == new.controller && old.seeds == new.seeds).collect();
+        // A number read from text may be another in its last digit.
+        let is_same = |(old, new): &(&Seen, &Seen)| (old.goodput_mbps / new.goodput_mbps - 1.0).abs() < 1e-12;
+        if !comparable.is_empty() && comparable.iter().all(is_same) { &self.truth } else { &[] }
+    }
+}
+
 fn seen(judged: &Judged) -> Seen {
     let half = |half: Option<f64>| half.unwrap_or(f64::MAX);
     Seen {
@@ -96,8 +108,8 @@ impl Usual {
     }
 }
 
-/// Asks for an advice, then runs those that it left a chance for longer.
-pub fn judge(number: u64, drawn: &Drawn, batch: &Batch) -> anyhow::Result<Outcome> {
+/// Asks for an advice, then runs those that it left a chance for longer, as far as the path's earlier `outcome` lacks them.
+pub fn judge(number: u64, drawn: &Drawn, earlier: Option<&Outcome>, batch: &Batch) -> anyhow::Result<Outcome> {
     let known = &drawn.known;
     let Usual { candidates, default } = Usual::on(known)?;
     let limits = Limits { gain: MIN_GAIN, ..Limits::usual(known.rtt) };
@@ -114,7 +126,7 @@ pub fn judge(number: u64, drawn: &Drawn, batch: &Batch) -> anyhow::Result<Outcom
     };
     let answer = one(&question)?;
     let advice: Vec<Seen> = answer.decision.controllers.iter().map(seen).collect();
-    let left = contenders(&advice, &answer.decision.chosen, &candidates, &default);
+    let mut left = contenders(&advice, &answer.decision.chosen, &candidates, &default);
     let packets_per_s = known.rate.packets_per_s(DEFAULT_MTU);
     let (duration, warmup) = longer(&answer, packets_per_s);
     let words = |of: &[Candidate]| {
@@ -134,16 +146,16 @@ pub fn judge(number: u64, drawn: &Drawn, batch: &Batch) -> anyhow::Result<Outcom
         Ok(answer.decision.controllers.iter().map(seen).collect())
     };
     let chosen = &answer.decision.chosen;
-    let mut truth = truth_of(&left, long.least_seeds)?;
-    for look in Looks::from_to(long.least_seeds as usize, long.most_seeds as usize).iter().skip(1) {
+    let mut truth = earlier.map_or(&[][..], |earlier| earlier.truth_for(&advice)).to_vec();
+    for look in Looks::from_to(long.least_seeds as usize, long.most_seeds as usize).iter() {
+        let lacking = lacking(&left, &truth, look.seeds, &default);
+        if !lacking.is_empty() {
+            merge(&mut truth, truth_of(&lacking, look.seeds as u64)?);
+        }
         if !is_undecided(&truth, chosen) {
             break;
         }
-        let left = contenders(&truth, chosen, &candidates, &default);
-        let settled = truth_of(&left, look.seeds as u64)?;
-        truth.retain(|seen| settled.iter().all(|better| better.controller != seen.controller));
-        truth.extend(settled);
-        truth.sort_by(|a, b| b.goodput_mbps.total_cmp(&a.goodput_mbps));
+        left = contenders(&truth, chosen, &candidates, &default);
     }
     Ok(Outcome {
         number,
@@ -153,6 +165,26 @@ pub fn judge(number: u64, drawn: &Drawn, batch: &Batch) -> anyhow::Result<Outcom
         advice,
         truth,
     })
+}
+
+/// Those whose long runs have fewer seeds than these, with the default, without which nothing can be judged; nobody if none lacks any.
+fn lacking(of: &[Candidate], truth: &[Seen], seeds: usize, default: &str) -> Vec<Candidate> {
+    let lacks = |candidate: &&Candidate| {
+        let name = &candidate.flows.name;
+        !truth.iter().any(|seen| seen.controller == *name && seen.seeds >= seeds)
+    };
+    let lacks_or_default = |candidate: &&Candidate| candidate.flows.name == default || lacks(candidate);
+    if of.iter().any(|candidate| lacks(&candidate)) {
+        of.iter().filter(lacks_or_default).cloned().collect()
+    } else {
+        Vec::new()
+    }
+}
+
+fn merge(truth: &mut Vec<Seen>, new: Vec<Seen>) {
+    truth.retain(|seen| new.iter().all(|better| better.controller != seen.controller));
+    truth.extend(new);
+    truth.sort_by(|a, b| b.goodput_mbps.total_cmp(&a.goodput_mbps));
 }
 
 /// The rule stops where its own choice is clear. More seeds could still show that the advised controller exceeds a limit, or that one that may have more
@@ -165,8 +197,8 @@ fn is_undecided(truth: &[Seen], advised: &str) -> bool {
 }
 
 fn one(question: &Question) -> anyhow::Result<Answer> {
-    let cases = question.known.cases();
-    let answers = question.answers(&cases)?;
+    // All is known.
+    let answers = question.answers(&question.known.cases()[..1])?;
     answers.answers.into_iter().next().ok_or_else(|| anyhow::anyhow!("interrupted"))
 }
 
@@ -219,6 +251,17 @@ mod tests {
         assert!(!Seen { is_within_limits: false, ..seen(99.0, 0.0) }.may_prove_wrong(&chosen));
         // One run tells no interval.
         assert!(seen(1.0, 0.0).may_prove_wrong(&seen(95.0, f64::MAX)));
+    }
+
+    #[test]
+    fn long_runs_are_kept_while_the_short_ones_are_the_same() {
+        let named = |controller: &str, goodput_mbps| Seen { controller: controller.into(), ..seen(goodput_mbps, 1.0) };
+        let (advice, truth) = (vec![named("cubic", 98.0), named("bbr", 50.0)], vec![named("cubic", 97.0)]);
+        let earlier = Outcome { number: 1, path: "p".into(), advised: "cubic".into(), is_steady: true, advice, truth };
+        let more_seeds = Seen { seeds: 8, ..named("bbr", 51.0) };
+        assert_eq!(earlier.truth_for(&[named("cubic", 98.0), more_seeds.clone()]).len(), 1);
+        assert!(earlier.truth_for(&[named("cubic", 99.0), more_seeds.clone()]).is_empty());
+        assert!(earlier.truth_for(&[more_seeds]).is_empty());
     }
 
     #[test]

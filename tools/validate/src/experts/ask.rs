@@ -45,7 +45,7 @@ fn given(options: &str) -> anyhow::Result<(Given, Vec<ControllerSpec>)> {
     Ok((given, controllers))
 }
 
-/// The answer on the path as it is given.
+/// The answer.
 pub fn ask(options: &str, batch: &Batch) -> anyhow::Result<Said> {
     let (given, named) = given(options)?;
     let known = given.with(&mut Measured::default())?;
@@ -60,8 +60,7 @@ pub fn ask(options: &str, batch: &Batch) -> anyhow::Result<Said> {
         time: TIME,
         ..Question::usual(&known, &nothing, &all, &present.name, &Sim)
     };
-    let usual = &known.cases()[..1];
-    let advice = Advice::of(&question, question.answers(usual)?, &present, &machine).context("interrupted")?;
+    let advice = Advice::of(&question, question.answers(&known.cases())?, &present, &machine).context("interrupted")?;
     let decision = &advice.usual.decision;
     let of = |name: &str| decision.of(name).with_context(|| format!("`{name}` was not run"));
     let (chosen, default) = (of(&decision.chosen)?, of(&present.name)?);
