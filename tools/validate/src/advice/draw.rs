@@ -24,7 +24,7 @@ const FASTEST_TRACED_BPS: u64 = 1_000_000_000;
 /// One of the paths.
 pub struct Drawn {
     pub known: Known,
-    /// In the spelling of the options.
+    /// In the spelling of the options; the kind of jitter and of trace in words.
     pub words: String,
 }
 

@@ -58,7 +58,7 @@ impl Seen {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Outcome {
     pub number: u64,
-    /// In the spelling of the options.
+    /// In the spelling of the options; the kind of jitter and of trace in words.
     pub path: String,
     pub advised: String,
     pub is_steady: bool,
