@@ -52,7 +52,8 @@ def advise(
         ecn: whether flows have ECN, and the queue marks their packets; not with `droptail`.
         reverse_rate: the rate of the way back; as `rate` if not given.
         mtu: bytes of a full packet, headers included; 1500 if not given.
-        effects: what the bottleneck does beside carrying packets, as `Dumbbell` has it: jitter, a policer, a rate trace.
+        effects: what the bottleneck does beside carrying packets, as `Dumbbell` has it: jitter, a policer, a rate trace. A
+            jitter of 0ms says that there is none; otherwise it is varied.
         loss: random loss, before the queue.
         neighbours: the other flows on the path, such as `cubic:4` or `reno:2,bbr:1`; or `none`.
         controllers: what to choose from; all that this machine can run if not given.

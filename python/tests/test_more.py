@@ -111,6 +111,7 @@ def test_advice_is_that_of_the_command_line() -> None:
         "20ms",
         queue="20p",
         loss=0,
+        effects={"jitter": {"time": "0ms"}},
         neighbours="cubic:1",
         default="cubic",
         duration="4s",

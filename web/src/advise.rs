@@ -149,7 +149,7 @@ impl Asked {
     fn command(&self) -> String {
         let Self { rate_mbps, rtt_ms, queue_packets, loss, flows, .. } = self;
         format!(
-            "tandem advise --rate {rate_mbps}mbit --rtt {rtt_ms}ms --queue {queue_packets}p --loss {loss} --neighbours {} --flows {flows}",
+            "tandem advise --rate {rate_mbps}mbit --rtt {rtt_ms}ms --queue {queue_packets}p --loss {loss} --jitter 0ms --neighbours {} --flows {flows}",
             self.neighbours()
         )
     }

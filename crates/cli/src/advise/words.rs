@@ -105,26 +105,16 @@ pub fn not_advised(advice: &Advice) -> Vec<String> {
 /// Why those with more goodput than the choice gave way to it.
 fn safer(advice: &Advice) -> Option<String> {
     let decision = &advice.usual.decision;
-    let chosen = decision.of(&decision.chosen).filter(|chosen| chosen.controller != advice.present.name)?;
-    let kept = chosen.elsewhere.as_ref()?.of_best;
-    let has_more = |judged: &&Judged| judged.may_be_chosen() && judged.goodput_mbps.value > chosen.goodput_mbps.value;
-    let falls =
-        |judged: &Judged| Some((judged.controller.clone(), judged.elsewhere.clone().filter(|e| e.of_best < kept)?));
-    let more = decision.controllers.iter().filter(has_more);
-    let all: Vec<String> = more
-        .filter_map(falls)
-        .map(|(name, Elsewhere { differs, of_best })| {
-            format!("with {differs} `{name}` has {:.0} % of the best goodput", 100.0 * of_best)
-        })
-        .collect();
-    let words = all.join(", ");
-    (!all.is_empty()).then(|| {
-        format!(
-            "`{}` has at least {:.0} % on all paths that vary what is unknown; {words}.",
-            chosen.controller,
-            100.0 * kept
-        )
-    })
+    let kept = decision.of(&decision.chosen)?.elsewhere.as_ref()?.of_best;
+    let shorter = |judged: &Judged| {
+        let Elsewhere { differs, of_best } = advice.gave_way(judged)?;
+        Some(format!("with {differs} `{}` has {:.0} % of the best goodput", judged.controller, 100.0 * of_best))
+    };
+    let all: Vec<String> = decision.controllers.iter().filter_map(shorter).collect();
+    let (chosen, words) = (&decision.chosen, all.join(", "));
+    let least = 100.0 * kept;
+    (!all.is_empty())
+        .then(|| format!("`{chosen}` has at least {least:.0} % on all paths that vary what is unknown; {words}."))
 }
 
 /// The questions that more time or more seeds would answer.
