@@ -67,11 +67,9 @@ pub struct QueueSamples {
 
 const SECOND_NS: u64 = 1_000_000_000;
 
-/// What a link counts in each second since the first sample, read at the first sample after each: samples must come far more often.
+/// What a link counts in each second of the measured part, read at the first sample after each: samples must come far more often.
 #[derive(Debug, Default)]
 struct Seconds {
-    /// When the next one ends.
-    ends: Option<u64>,
     /// Packets offered and lost until the last one ended.
     before: [u64; 2],
     offered: Vec<u32>,
@@ -80,11 +78,9 @@ struct Seconds {
 
 impl Seconds {
     fn read(&mut self, now: u64, stats: &LinkStats) {
-        let ends = self.ends.get_or_insert(now + SECOND_NS);
-        if now < *ends {
+        if now < stats.from() + (self.offered.len() as u64 + 1) * SECOND_NS {
             return;
         }
-        *ends += SECOND_NS;
         let counts = [stats.offered_packets, stats.queue_drops + stats.random_losses];
         self.offered.push((counts[0] - self.before[0]) as u32);
         self.lost.push((counts[1] - self.before[1]) as u32);
@@ -120,7 +116,7 @@ impl QueueSamples {
         }
     }
 
-    /// Packets offered, and packets lost, in each whole second since the first sample.
+    /// Packets offered, and packets lost, in each whole second of the measured part.
     pub fn into_seconds(self) -> [Vec<u32>; 2] {
         [self.seconds.offered, self.seconds.lost]
     }

@@ -32,6 +32,11 @@ impl LinkStats {
         Self { from, to, ..Self::default() }
     }
 
+    /// When the measured part begins, ns.
+    pub(crate) fn from(&self) -> u64 {
+        self.from
+    }
+
     /// How long the measured part lasts, ns.
     pub(crate) fn measured_ns(&self) -> u64 {
         self.to - self.from

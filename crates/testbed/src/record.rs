@@ -12,7 +12,7 @@ use tandem_scenario::Scenario;
 
 use crate::{
     controllers::Controllers,
-    emulator::Emulator,
+    emulator::{Emulator, monotonic_ns},
     error::{Doing, Error},
     path::Path,
     socket::read_tcp_info,
@@ -47,20 +47,20 @@ impl<'a> Reader<'a> {
         self.recorder.next()
     }
 
-    /// Reads what is due at `now`, ns since the start; the emulator's times are `origin` later. To be called inside the senders'
-    /// namespace.
+    /// Reads what is due at `now`, ns since the start. To be called inside the senders' namespace.
     pub fn on_tick(
         &mut self,
         now: u64,
         flows: &[Flow],
         controllers: &Controllers,
-        origin: u64,
         emulator: &Emulator,
     ) -> Result<(), Error> {
         self.sockets.read(flows).doing("read the flows' sockets")?;
         let views = if self.recorder.is_trace_due(now) { controllers.views()? } else { HashMap::new() };
         let path = &mut emulator.path();
-        let mut moment = Moment { emulator_now: origin + now, flows, sockets: &self.sockets, views: &views, path };
+        // The path has gone on since `now`: at an earlier time than its own, queues would seem longer than they ever were.
+        let emulator_now = monotonic_ns();
+        let mut moment = Moment { emulator_now, flows, sockets: &self.sockets, views: &views, path };
         self.recorder.on_tick(now, &mut moment);
         Ok(())
     }

@@ -170,7 +170,7 @@ fn drive<'a>(
             flow.on_tick(now, realtime_origin, &payload).doing("send and receive data")?;
         }
         if now >= reader.next() {
-            reader.on_tick(now, flows, controllers, origin, &lab.emulator)?;
+            reader.on_tick(now, flows, controllers, &lab.emulator)?;
         }
         if now == scenario.duration.ns {
             return Ok(Some(Driven { reader, tick_gap_ns }));

@@ -50,6 +50,8 @@ pub struct Decision {
     pub chosen: String,
     /// Why it is this one.
     pub why: Why,
+    /// The best change on this path, if it gave way to the choice because it may lose much more where what is unknown differs.
+    pub gave_way: Option<String>,
     /// The choice's goodput over the default's, less 1; null if it is the default, or if that got nothing.
     pub gain: Option<Estimate>,
     /// The highest goodput first.
@@ -106,7 +108,10 @@ pub fn decide(
     let mut judged: Vec<(Judged, &Observed)> = observed.iter().map(judge_one).collect();
     judged.sort_by(|(a, _), (b, _)| b.goodput_mbps.value.total_cmp(&a.goodput_mbps.value));
     let is_steady = !reference.moves(looks) && !present.moves(looks);
-    let chosen = if is_steady { choose(&judged, present, limits, looks) } else { None };
+    let choice = if is_steady { choose(&judged, present, limits, looks) } else { None };
+    let gave_way =
+        choice.and_then(|Choice { safest, best_here }| (safest.name != best_here.name).then(|| best_here.name.clone()));
+    let chosen = choice.map(|choice| choice.safest);
     let default_is_within = judged.iter().any(|(judged, o)| o.name == default && judged.is_within_limits);
     let why = match chosen {
         None if !is_steady => Why::NotSteady,
@@ -124,7 +129,14 @@ pub fn decide(
     }
     let controllers = judged.into_iter().map(|(judged, _)| judged).collect();
     let gain = gain(chosen, present, Goal::Goodput).map(|gain| looks.widened(gain));
-    Some(Decision { gain, chosen: chosen.name.clone(), why, controllers })
+    Some(Decision { gain, chosen: chosen.name.clone(), why, gave_way, controllers })
+}
+
+/// Both are the same if nothing gives way.
+#[derive(Clone, Copy)]
+struct Choice<'a> {
+    best_here: &'a Observed,
+    safest: &'a Observed,
 }
 
 /// The default if allowed, otherwise the easiest; then any that gains enough over the choice among those that take less effort. `judged`: highest goodput first.
@@ -133,7 +145,7 @@ fn choose<'a>(
     present: &'a Observed,
     limits: Limits,
     looks: &Looks,
-) -> Option<&'a Observed> {
+) -> Option<Choice<'a>> {
     // Less delay from sending less is no merit.
     let keeps_goodput = |o: &Observed| {
         let lost = gain(o, present, Goal::Goodput).map(|gain| looks.widened(gain * -1.0));
@@ -163,7 +175,9 @@ fn choose<'a>(
         .copied()
         .fold(easiest, |chosen, next| if gains_enough(next, chosen) { next } else { chosen });
     let worth_it = in_question.into_iter().filter(|o| gains_enough(o, easiest));
-    Some(if best_here.name == easiest.name { easiest } else { safest(best_here, worth_it, limits, &score) })
+    let is_change = best_here.name != easiest.name;
+    let safest = if is_change { safest(best_here, worth_it, limits, &score) } else { best_here };
+    Some(Choice { best_here, safest })
 }
 
 /// If what is unknown costs the choice much more than another that is worth a change, it is the other.

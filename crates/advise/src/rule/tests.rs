@@ -236,14 +236,19 @@ fn a_choice_gives_way_to_what_loses_much_less_where_the_unknown_differs() {
     let elsewhere = |of_best| Some(Elsewhere { differs: "jitter of 1ms".to_owned(), of_best });
     let with =
         |name, mbps, of_best| Observed { elsewhere: elsewhere(of_best), ..observed(name, mbps, 1.0, 50.0, 20.0) };
-    let chosen = |copa, bbr3| decision(&[cubic.clone(), with("copa", 90.0, copa), with("bbr3", 80.0, bbr3)]).chosen;
-    assert_eq!(chosen(0.5, 1.0), "bbr3");
+    let chosen = |copa, bbr3| {
+        let decision = decision(&[cubic.clone(), with("copa", 90.0, copa), with("bbr3", 80.0, bbr3)]);
+        (decision.chosen, decision.gave_way)
+    };
+    let bbr3 = ("bbr3".to_owned(), Some("copa".to_owned()));
+    let copa = ("copa".to_owned(), None);
+    assert_eq!(chosen(0.5, 1.0), bbr3);
     // 79 and 88.9 %: 10 points less are as much as a change needs; 80 % are not.
-    assert_eq!((&*chosen(0.788, 1.0), &*chosen(0.8, 1.0)), ("bbr3", "copa"));
-    assert_eq!(chosen(0.5, 0.55), "copa");
+    assert_eq!((chosen(0.788, 1.0), chosen(0.8, 1.0)), (bbr3, copa.clone()));
+    assert_eq!(chosen(0.5, 0.55), copa);
     // What is not worth a change here does not become one because of another path.
-    let cubic = with("cubic", 50.0, 0.2);
-    assert_eq!(decision(&[cubic, with("bbr3", 54.0, 1.0)]).chosen, "cubic");
+    let stays = decision(&[with("cubic", 50.0, 0.2), with("bbr3", 54.0, 1.0)]);
+    assert_eq!((&*stays.chosen, stays.gave_way), ("cubic", None));
 }
 
 #[test]

@@ -38,7 +38,8 @@ use crate::{
 ///
 /// Simulates the controllers that this machine could run, beside the path's other flows, until the intervals are narrow enough to decide or
 /// the time is up. Prints which one to run, what it gains over the present default, what neighbours lose, what it does to delay, how sure
-/// that is, and the command that switches it on. A value that is not given takes its usual value and is then varied: the advice says what would change it.
+/// that is, and the command that switches it on. A value that is not given takes its usual value and is then varied, jitter too (`--jitter 0ms` says that there
+/// is none): the advice says what would change it.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:

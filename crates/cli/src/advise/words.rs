@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The advice in words, for the terminal and for the report.
 
-use tandem_advise::{Advice, Answer, Elsewhere, Goal, Judged, StartUp, Why, measured::Inferred};
+use tandem_advise::{Advice, Answer, Decision, Elsewhere, Goal, Judged, StartUp, Why, measured::Inferred};
 use tandem_compare::Length;
 use tandem_report::{Mark, Table, significant, with_interval};
 use tandem_statistics::Estimate;
@@ -102,19 +102,18 @@ pub fn not_advised(advice: &Advice) -> Vec<String> {
     elsewhere.chain(safer(advice)).chain(left_out(advice)).collect()
 }
 
-/// Why those with more goodput than the choice gave way to it.
+/// Why the best change on the path as given is not advised.
 fn safer(advice: &Advice) -> Option<String> {
-    let decision = &advice.usual.decision;
-    let kept = decision.of(&decision.chosen)?.elsewhere.as_ref()?.of_best;
-    let shorter = |judged: &Judged| {
-        let Elsewhere { differs, of_best } = advice.gave_way(judged)?;
-        Some(format!("with {differs} `{}` has {:.0} % of the best goodput", judged.controller, 100.0 * of_best))
-    };
-    let all: Vec<String> = decision.controllers.iter().filter_map(shorter).collect();
-    let (chosen, words) = (&decision.chosen, all.join(", "));
-    let least = 100.0 * kept;
-    (!all.is_empty())
-        .then(|| format!("`{chosen}` has at least {least:.0} % on all paths that vary what is unknown; {words}."))
+    let Decision { chosen, gave_way, .. } = &advice.usual.decision;
+    let gave_way = gave_way.as_ref()?;
+    let falls_shortest = |controller: &str| advice.usual.decision.of(controller)?.elsewhere.as_ref();
+    let (Elsewhere { of_best: kept, .. }, Elsewhere { of_best, differs }) =
+        (falls_shortest(chosen)?, falls_shortest(gave_way)?);
+    let [kept, of_best] = [kept, of_best].map(|share| 100.0 * share);
+    Some(format!(
+        "`{chosen}` has at least {kept:.0} % of the best goodput on all paths that vary what is unknown; with {differs} `{gave_way}` \
+         has {of_best:.0} %."
+    ))
 }
 
 /// The questions that more time or more seeds would answer.
