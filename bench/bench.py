@@ -106,6 +106,7 @@ PATHS = [
     ("delayed ACKs", job().replace("delayed_acks = false", "delayed_acks = true"), "drop-tail", 2),
     ("cubic", job(("cubic", "cubic")), "drop-tail", 2),
     ("random loss, 1e-4", job(network="loss = 1e-4"), "drop-tail", 2),
+    ("jitter, 1 ms", job(network='[effects.bottleneck]\njitter = { time = "1ms" }'), "drop-tail", 2),
     ("RED", job(network='aqm = "red"'), "drop-tail", 2),
     ("PIE", job(network='aqm = "pie"'), "drop-tail", 2),
     ("CoDel", job(network='aqm = "codel"'), "drop-tail", 2),

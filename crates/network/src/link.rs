@@ -15,7 +15,7 @@ use crate::{
     agenda::NEVER,
     ahead::Row,
     discipline::{self, Arrival, Queue, Verdict},
-    effects::Effects,
+    effects::{Arriving, Effects},
     loss::LossModel,
 };
 
@@ -26,6 +26,8 @@ pub enum Offer {
     Departs(u64),
     /// It waits until [`Link::serve`] hands it out.
     Waits,
+    /// It has found a link with effects free: `serve_with_effects` hands it out now.
+    Begins,
     /// It is lost, for this reason.
     Dropped(DropReason),
 }
@@ -89,6 +91,12 @@ impl<P: Packet> Link<P> {
         self.effects.is_some()
     }
 
+    /// By how much each packet at least reaches the far end later than its transmission begins, ns; `None` if one may overtake another, arrive twice
+    /// or be held for others.
+    pub(crate) fn least_delay(&self) -> Option<u64> {
+        self.effects.as_ref().map_or(Some(self.delay), |effects| effects.least_delay())
+    }
+
     /// Does its discipline decide at departure, so that the link must be served?
     #[inline(always)]
     pub(crate) fn keeps_packets(&self) -> bool {
@@ -147,6 +155,10 @@ impl<P: Packet> Link<P> {
     ) {
         match self.offer(now, packet.bytes(), &mut packet) {
             Offer::Departs(departure) => on_way(departure + self.delay, packet),
+            Offer::Begins => {
+                let dropped = |packet| contents.dropped(now, packet, DropReason::Queue);
+                self.serve_with_effects(now, dropped, |Arriving { at, packet, .. }| on_way(at, packet));
+            }
             Offer::Waits => {}
             Offer::Dropped(reason) => contents.dropped(now, packet, reason),
         }

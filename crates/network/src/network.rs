@@ -264,6 +264,7 @@ impl<P: Packet> Network<P> {
                 let arrival = departure + wired.delay;
                 self.arrive(step, arrival, packet);
             }
+            Offer::Begins => self.serve_with_effects(now, link, contents),
             Offer::Waits => self.watch(link),
             Offer::Dropped(reason) => contents.dropped(now, packet, reason),
         }
@@ -312,7 +313,7 @@ impl<P: Packet> Network<P> {
     fn serve_with_effects(&mut self, now: u64, link: usize, contents: &mut impl Contents<P>) {
         let mut arriving = std::mem::take(&mut self.arriving);
         let dropped = |packet| contents.dropped(now, packet, DropReason::Queue);
-        self.links[link].serve_with_effects(now, dropped, &mut arriving);
+        self.links[link].serve_with_effects(now, dropped, |packet| arriving.push(packet));
         for Arriving { packet, at, in_order, twice } in arriving.drain(..) {
             self.arrive_with_effects(at, in_order, packet);
             if twice {

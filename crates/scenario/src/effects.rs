@@ -142,6 +142,14 @@ impl Jitter {
             }
         }
     }
+
+    /// The most that it takes away.
+    fn most_subtracted(&self) -> Span {
+        match self.distribution {
+            JitterDistribution::Wifi => Span { ns: 0 },
+            JitterDistribution::Uniform | JitterDistribution::Normal | JitterDistribution::Pareto => self.most(),
+        }
+    }
 }
 
 /// Packets are held, and released together.
@@ -180,6 +188,13 @@ impl Effects {
         let late_ns = self.reorder.map_or(0, |reorder| reorder.by.ns);
         let held_ns = self.aggregate.map_or(0, |bunches| bunches.hold.ns);
         Span { ns: longest.ns.saturating_sub(delay.ns) + jitter_ns + late_ns + held_ns }
+    }
+
+    /// The least delay that a packet has on a link with this one.
+    pub fn least_delay(&self, delay: Span) -> Span {
+        let shortest = self.changes.iter().filter_map(|change| change.delay).fold(delay, Span::min);
+        let jitter_ns = self.jitter.map_or(0, |jitter| jitter.most_subtracted().ns);
+        Span { ns: shortest.ns.saturating_sub(jitter_ns) }
     }
 
     /// The effects in words, each with what it is.

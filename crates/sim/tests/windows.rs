@@ -25,6 +25,9 @@ struct Case {
     loss: String,
     delayed_acks: bool,
     jitter_us: u64,
+    /// Keys of the effects of the link there and the link back.
+    #[serde(default)]
+    effects: [String; 2],
     groups: Vec<Group>,
 }
 
@@ -55,9 +58,13 @@ impl Case {
             }),
         };
         let route = if self.back_rate_kbit.is_some() { "from = \"a\"\nto = \"b\"\n" } else { "" };
+        let links = if self.back_rate_kbit.is_some() { ["ab", "ba"] } else { ["bottleneck", "reverse"] };
+        let effects = links.into_iter().zip(&self.effects).filter(|(_, keys)| !keys.is_empty());
+        let effects: String =
+            effects.map(|(link, keys)| format!("[effects.{link}]\n{}\n", keys.replace("LINK", link))).collect();
         let groups: String = self.groups.iter().map(|group| group.text(route)).collect();
         format!(
-            "duration = \"4s\"\nwarmup = \"1s\"\ndelayed_acks = {delayed_acks}\nsend_jitter = \"{jitter_us}us\"\n{network}{groups}"
+            "duration = \"4s\"\nwarmup = \"1s\"\ndelayed_acks = {delayed_acks}\nsend_jitter = \"{jitter_us}us\"\n{network}{effects}{groups}"
         )
     }
 }
@@ -119,11 +126,39 @@ fn case() -> impl Strategy<Value = Case> {
         "\"dualpi2\"",
     ]);
     let loss = one_of(&["0.0", "0.0", "1e-4", "1e-2", "{ good_to_bad = 1e-3, bad_to_good = 0.2 }"]);
-    let groups = proptest::collection::vec(group(), 1..4);
+    let effects = || {
+        one_of(&[
+            "",
+            "",
+            "",
+            "jitter = { time = \"1ms\" }",
+            "jitter = { time = \"100us\", distribution = \"normal\", correlation = 0.5 }",
+            "jitter = { time = \"10ms\", distribution = \"wifi\" }",
+            "policer = { rate = \"5mbit\", burst = \"20kB\" }",
+            "shaper = { rate = \"5mbit\", burst = \"20kB\" }\ndrop = { every = 100 }",
+            "delay_limit = 40\nbleach = \"10%\"\nunmark = \"10%\"",
+            "[[effects.LINK.changes]]\nat = \"500ms\"\nevery = \"1s\"\nrate = \"1mbit\"\ndelay = \"50us\"\n\
+             [[effects.LINK.changes]]\nat = \"1s\"\nevery = \"1s\"\nrate = \"20mbit\"\ndelay = \"30ms\"\nloss = \"1%\"\nqueue = \"30p\"",
+            // These go by events.
+            "duplicate = \"1%\"",
+            "aggregate = { hold = \"5ms\", most = 16 }",
+        ])
+    };
+    let groups = (proptest::collection::vec(group(), 1..4), [effects(), effects()]);
     let back_rate_kbit = prop_oneof![20..500u64, 500..50_000u64];
     let rates = (2_000..100_000u64, proptest::option::of(back_rate_kbit));
     (1..1000u64, rates, 100..60_000u64, 2..300u64, aqm, loss, any::<bool>(), 0..500u64, groups).prop_map(
-        |(seed, (rate_kbit, back_rate_kbit), one_way_us, queue_packets, aqm, loss, delayed_acks, jitter_us, groups)| {
+        |(
+            seed,
+            (rate_kbit, back_rate_kbit),
+            one_way_us,
+            queue_packets,
+            aqm,
+            loss,
+            delayed_acks,
+            jitter_us,
+            (groups, effects),
+        )| {
             Case {
                 seed,
                 rate_kbit,
@@ -134,6 +169,7 @@ fn case() -> impl Strategy<Value = Case> {
                 loss,
                 delayed_acks,
                 jitter_us: jitter_us.saturating_sub(250),
+                effects,
                 groups,
             }
         },
@@ -165,10 +201,14 @@ fn random_paths_have_the_same_result_by_windows_and_by_events() {
     assert!(2 * by_windows > runs, "only {by_windows} of {runs} runs went by windows");
 }
 
-/// Ten flows begin at the same nanosecond, so times tie; queues of both families, both ways of pacing, marks.
+/// Ten flows begin at the same nanosecond, so times tie; queues of both families, both ways of pacing, marks; with jitter, too, which gives many packets
+/// equal times.
 #[test]
 fn windows_are_used_and_change_nothing() {
-    for aqm in ["\"droptail\"", "\"codel\"", "\"fq_codel\"", "\"dualpi2\"", "\"pie\"", "\"red\""] {
+    let jitter = "\n[effects.bottleneck]\njitter = { time = \"2ms\" }\n[effects.reverse]\njitter = { time = \"2ms\" }";
+    let both = ["\"droptail\"", "\"codel\"", "\"fq_codel\"", "\"dualpi2\"", "\"pie\"", "\"red\""]
+        .map(|aqm| [aqm.to_owned(), format!("{aqm}{jitter}")]);
+    for aqm in both.as_flattened() {
         let text = format!(
             r#"
             duration = "8s"

@@ -3,8 +3,8 @@
 
 use std::collections::VecDeque;
 
-use super::{Arrival, AtArrival, AtDeparture, Verdict, Waiting};
-use crate::{Packet, Rng};
+use super::{AtArrival, AtDeparture, Waiting};
+use crate::Packet;
 
 /// One queue, under a discipline that decides at arrival, or drop-tail.
 #[derive(Debug)]
@@ -21,8 +21,12 @@ impl<P> Fifo<P> {
 }
 
 impl<P: Packet> AtDeparture<P> for Fifo<P> {
-    fn admit(&mut self, arrival: &Arrival, rng: &mut Rng) -> Verdict {
-        self.judge.as_mut().map_or(Verdict::Pass, |judge| judge.judge(arrival, rng))
+    fn judge(&mut self) -> Option<&mut dyn AtArrival> {
+        // `as_deref_mut` would not shorten the lifetime of what is in the box.
+        match &mut self.judge {
+            Some(judge) => Some(&mut **judge),
+            None => None,
+        }
     }
 
     fn push(&mut self, packet: Waiting<P>) {

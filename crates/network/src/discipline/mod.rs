@@ -91,9 +91,9 @@ pub enum Rest {
 
 /// A discipline that decides at departure, with the queue or queues that it serves.
 pub trait AtDeparture<P>: Debug + Send {
-    /// Decides about a packet that arrives and finds room.
-    fn admit(&mut self, _arrival: &Arrival, _rng: &mut Rng) -> Verdict {
-        Verdict::Pass
+    /// Who decides about a packet that arrives and finds room; `None`: each may come in.
+    fn judge(&mut self) -> Option<&mut dyn AtArrival> {
+        None
     }
 
     /// Takes a packet; the link has checked that there is room. A packet that finds the link free comes here, too, and is

@@ -40,6 +40,8 @@ pub(crate) struct Effects<P> {
     limit: Timeline<Limit>,
     jitter: Option<Additions>,
     keeps_order: bool,
+    /// As [`Self::least_delay`], if that is not `None`.
+    least_delay_ns: u64,
     reorder: Option<Reorder>,
     duplicate: f64,
     policer: Option<Bucket>,
@@ -104,6 +106,7 @@ impl<P: Packet> Effects<P> {
             loss_model: LossModel::new(spec.loss),
             limit: timeline(spec.limit, changes, origin, |c| c.limit),
             jitter: effects.jitter.map(Additions::new),
+            least_delay_ns: effects.least_delay(spec.delay).ns,
             keeps_order: effects.jitter.is_none_or(|jitter| jitter.keep_order),
             reorder: effects.reorder,
             duplicate: effects.duplicate.0,
@@ -119,6 +122,13 @@ impl<P: Packet> Effects<P> {
             origin,
             rng,
         })
+    }
+
+    /// By how much each packet at least reaches the far end later than its transmission begins, ns; `None` if one may overtake another, arrive twice
+    /// or be held for others.
+    pub fn least_delay(&self) -> Option<u64> {
+        let is_plain = self.keeps_order && self.reorder.is_none() && self.duplicate == 0.0 && self.bunch.is_none();
+        is_plain.then_some(self.least_delay_ns)
     }
 
     /// Is this packet lost on the way, by its number or at random? `rng` is the link's.
@@ -161,14 +171,14 @@ impl<P: Packet> Effects<P> {
     }
 
     /// Releases a bunch whose time has come.
-    pub fn release_due(&mut self, now: u64, out: &mut Vec<Arriving<P>>) {
+    pub fn release_due(&mut self, now: u64, out: &mut impl FnMut(Arriving<P>)) {
         if self.release_at() <= now {
             self.release(self.release_at(), out);
         }
     }
 
     /// A packet's transmission begins at `now`. It goes to `out`, or is held for a bunch, which may send others on their way.
-    pub fn send(&mut self, now: u64, bytes: u32, packet: P, out: &mut Vec<Arriving<P>>) -> Transmission {
+    pub fn send(&mut self, now: u64, bytes: u32, packet: P, out: &mut impl FnMut(Arriving<P>)) -> Transmission {
         if let Some(shaper) = &mut self.shaper {
             shaper.take(now, bytes);
         }
@@ -209,7 +219,7 @@ impl<P: Packet> Effects<P> {
         packet
     }
 
-    fn release(&mut self, at: u64, out: &mut Vec<Arriving<P>>) {
+    fn release(&mut self, at: u64, out: &mut impl FnMut(Arriving<P>)) {
         let Some(bunch) = &mut self.bunch else { return };
         bunch.release_at = NEVER;
         let packets = std::mem::take(&mut bunch.packets);
@@ -222,7 +232,7 @@ impl<P: Packet> Effects<P> {
     }
 
     /// The last bit leaves at `departure`.
-    fn arrive(&mut self, departure: u64, packet: P, out: &mut Vec<Arriving<P>>) {
+    fn arrive(&mut self, departure: u64, packet: P, out: &mut impl FnMut(Arriving<P>)) {
         if self.delay_line.as_mut().is_some_and(|line| !line.has_room(departure)) {
             return self.refused.push(packet);
         }
@@ -251,6 +261,6 @@ impl<P: Packet> Effects<P> {
                 line.enter(at);
             }
         }
-        out.push(Arriving { packet, at, in_order, twice });
+        out(Arriving { packet, at, in_order, twice });
     }
 }

@@ -3,7 +3,10 @@
 
 use tandem_scenario::effects::RateTrace;
 
-use super::{FAR, timeline::Timeline};
+use super::{
+    FAR,
+    timeline::{Segment, Timeline},
+};
 use crate::agenda::NEVER;
 
 /// A transmission.
@@ -27,14 +30,17 @@ impl Pace {
     /// meanwhile.
     pub fn transmit(&mut self, start: u64, bytes: u64) -> Transmission {
         match self {
-            Self::Rate(rate) => transmit_at(rate, start, bytes),
+            Self::Rate(rate) => transmit_at(|now| rate.follow(now), start, bytes),
             Self::Trace(cursor) => cursor.transmit(start, bytes),
         }
     }
 
     /// When the last of this many bytes would leave, ns, if they were sent from `start` on.
     pub fn would_end(&self, start: u64, bytes: u64) -> u64 {
-        self.clone().transmit(start, bytes).ends
+        match self {
+            Self::Rate(rate) => transmit_at(|now| rate.segment(now), start, bytes).ends,
+            Self::Trace(cursor) => cursor.after(start, bytes).0,
+        }
     }
 
     /// The rate at `now` or on average, bits a second.
@@ -46,14 +52,19 @@ impl Pace {
     }
 }
 
-fn transmit_at(rate: &mut Timeline<u64>, start: u64, bytes: u64) -> Transmission {
+/// `rate` has bits a second at a time.
+fn transmit_at(mut rate: impl FnMut(u64) -> Segment<u64>, start: u64, bytes: u64) -> Transmission {
     const NS: u128 = 1_000_000_000;
+    let Segment { until, value: bps, .. } = rate(start);
+    if let Some(busy_ns) = within(bytes, bps, until - start) {
+        return Transmission { ends: start + busy_ns, busy_ns };
+    }
     // In bits a second times nanoseconds.
     let mut left = u128::from(bytes) * 8 * NS;
     let (mut now, mut busy_ns) = (start, 0);
     loop {
-        let bps = u128::from(rate.at(now));
-        let until = rate.segment(now).until;
+        let Segment { until, value, .. } = rate(now);
+        let bps = u128::from(value);
         let room = bps * u128::from(until - now);
         if bps > 0 && left <= room {
             let needed = ((left + bps / 2) / bps) as u64;
@@ -66,6 +77,14 @@ fn transmit_at(rate: &mut Timeline<u64>, start: u64, bytes: u64) -> Transmission
         busy_ns += if bps > 0 { until - now } else { 0 };
         now = until;
     }
+}
+
+/// How long this many bytes take, ns, if 64 bits hold it and it is no more than `most_ns`: nearly always.
+#[inline]
+fn within(bytes: u64, bps: u64, most_ns: u64) -> Option<u64> {
+    let bits_ns = bytes.checked_mul(8_000_000_000)?;
+    let ns = bits_ns.checked_add(bps / 2)?.checked_div(bps)?;
+    (bits_ns <= bps.saturating_mul(most_ns)).then_some(ns)
 }
 
 /// The place in a trace. Each opportunity carries as many bytes as a full packet has, of one packet or several; what is left of one
@@ -110,21 +129,23 @@ impl Cursor {
     }
 
     fn transmit(&mut self, start: u64, bytes: u64) -> Transmission {
-        if self.time(self.index) < start {
-            (self.index, self.left_bytes) = (self.first_from(start), self.opportunity_bytes);
-        }
-        let mut left = bytes;
-        while left > self.left_bytes {
-            left -= self.left_bytes;
-            (self.index, self.left_bytes) = (self.index + 1, self.opportunity_bytes);
-        }
-        self.left_bytes -= left;
-        let ends = self.time(self.index);
-        if self.left_bytes == 0 {
-            (self.index, self.left_bytes) = (self.index + 1, self.opportunity_bytes);
-        }
+        let ends;
+        (ends, self.index, self.left_bytes) = self.after(start, bytes);
         let busy_ns = u128::from(bytes) * 8_000_000_000 / u128::from(self.mean_bps);
         Transmission { ends, busy_ns: busy_ns as u64 }
+    }
+
+    /// When the last of this many bytes leaves, ns, if they are sent from `start` on; then the opportunity that comes next and what is left of it.
+    fn after(&self, start: u64, bytes: u64) -> (u64, u64, u64) {
+        let is_past = self.time(self.index) < start;
+        let (index, left_bytes) =
+            if is_past { (self.first_from(start), self.opportunity_bytes) } else { (self.index, self.left_bytes) };
+        let others = bytes.saturating_sub(left_bytes).div_ceil(self.opportunity_bytes);
+        let last = index + others;
+        match left_bytes + others * self.opportunity_bytes - bytes {
+            0 => (self.time(last), last + 1, self.opportunity_bytes),
+            left_bytes => (self.time(last), last, left_bytes),
+        }
     }
 }
 

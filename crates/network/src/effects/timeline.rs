@@ -68,10 +68,15 @@ impl<T: Copy> Timeline<T> {
         segment
     }
 
+    /// As [`Self::segment`]; the next question is most often about the same one.
+    pub fn follow(&mut self, now: u64) -> Segment<T> {
+        self.current = self.segment(now);
+        self.current
+    }
+
     /// The value at `now`.
     pub fn at(&mut self, now: u64) -> T {
-        self.current = self.segment(now);
-        self.current.value
+        self.follow(now).value
     }
 }
 

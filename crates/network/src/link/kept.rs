@@ -81,20 +81,25 @@ impl<P: Packet> Link<P> {
     }
 
     /// As [`Self::serve`], of a link with effects: what goes on its way to the far end goes to `out`.
-    pub(crate) fn serve_with_effects(&mut self, now: u64, mut dropped: impl FnMut(P), out: &mut Vec<Arriving<P>>) {
+    pub(crate) fn serve_with_effects(
+        &mut self,
+        now: u64,
+        mut dropped: impl FnMut(P),
+        mut out: impl FnMut(Arriving<P>),
+    ) {
         let begins = self.begins_at();
         if let Some(effects) = &mut self.effects {
-            effects.release_due(now, out);
+            effects.release_due(now, &mut out);
             drop_refused(effects, &mut self.stats, now, &mut dropped);
         }
         if begins.is_none_or(|begins| begins > now) {
             return;
         }
-        split!(self, kept, keeper => keeper.serve_with_effects(&mut **kept, now, dropped, out))
+        split!(self, kept, keeper => keeper.serve_with_effects(&mut **kept, now, dropped, &mut out))
     }
 
     /// Offers all that has been sent, and becomes free as often as it does by `until`, ns. `on_way` takes what is on its way, with the time when it
-    /// reaches the far end, ns. The link has no effects.
+    /// reaches the far end, ns. It has a [least delay](Self::least_delay).
     #[inline(never)]
     pub(crate) fn carry_kept(
         &mut self,
@@ -187,8 +192,12 @@ impl<P: Packet> Keeper<'_, P> {
             return self.drop_arrival(now, waiting);
         }
         let mut packet = Waiting { arrival: now, bytes, packet, marked: false };
-        let arrival = self.arrival(now, waiting, kept.waiting_bytes());
-        match kept.admit(&arrival, self.rng) {
+        let waiting_bytes = kept.waiting_bytes();
+        let verdict = kept.judge().map_or(Verdict::Pass, |judge| {
+            let arrival = self.arrival(now, waiting, waiting_bytes);
+            judge.judge(&arrival, self.rng)
+        });
+        match verdict {
             Verdict::Pass => {}
             Verdict::Mark if packet.mark() => {}
             Verdict::Mark | Verdict::Drop => return self.drop_arrival(now, waiting),
@@ -209,6 +218,9 @@ impl<P: Packet> Keeper<'_, P> {
         kept.push(packet);
         kept.shrink(*self.limit);
         *self.busy_until = (*self.busy_until).max(now);
+        if !is_busy && self.begins_at() == now {
+            return Offer::Begins;
+        }
         self.stats.would_wait(now, self.wait_ns(now, kept.waiting_bytes()));
         Offer::Waits
     }
@@ -264,7 +276,7 @@ impl<P: Packet> Keeper<'_, P> {
         kept: &mut K,
         now: u64,
         mut dropped: impl FnMut(P),
-        out: &mut Vec<Arriving<P>>,
+        out: &mut impl FnMut(Arriving<P>),
     ) {
         let picked = self.pick(kept, now, &mut dropped);
         let Some(Waiting { arrival, bytes, packet, marked }) = picked else { return };
@@ -295,9 +307,27 @@ impl<P: Packet> Keeper<'_, P> {
         };
         match fate {
             Offer::Departs(departure) => on_way(departure + self.delay, packet),
+            Offer::Begins => self.begin(kept, now, contents, on_way),
             Offer::Waits => {}
             Offer::Dropped(reason) => contents.dropped(now, packet, reason),
         }
+    }
+
+    /// When the next transmission of a packet that waits begins, ns.
+    fn begins_at(&self) -> u64 {
+        self.effects.as_ref().map_or(*self.busy_until, |effects| effects.ready_at(*self.busy_until))
+    }
+
+    /// The next transmission of a link with effects begins.
+    fn begin<K: AtDeparture<P>>(
+        &mut self,
+        kept: &mut K,
+        now: u64,
+        contents: &mut impl Contents<P>,
+        on_way: &mut impl FnMut(u64, P),
+    ) {
+        let dropped = |packet| contents.dropped(now, packet, DropReason::Queue);
+        self.serve_with_effects(kept, now, dropped, &mut |Arriving { at, packet, .. }| on_way(at, packet));
     }
 
     #[inline(always)]
@@ -308,12 +338,27 @@ impl<P: Packet> Keeper<'_, P> {
         contents: &mut impl Contents<P>,
         on_way: &mut impl FnMut(u64, P),
     ) {
+        if self.effects.is_some() {
+            return self.serve_effects_until(kept, until, contents, on_way);
+        }
         while *self.busy_until <= until && kept.waiting_packets() > 0 {
             let now = *self.busy_until;
             let served = self.serve(kept, now, |packet| contents.dropped(now, packet, DropReason::Queue));
             if let Some((packet, departure)) = served {
                 on_way(departure + self.delay, packet);
             }
+        }
+    }
+    #[inline(never)]
+    fn serve_effects_until<K: AtDeparture<P>>(
+        &mut self,
+        kept: &mut K,
+        until: u64,
+        contents: &mut impl Contents<P>,
+        on_way: &mut impl FnMut(u64, P),
+    ) {
+        while kept.waiting_packets() > 0 && self.begins_at() <= until {
+            self.begin(kept, self.begins_at(), contents, on_way);
         }
     }
 }

@@ -100,7 +100,7 @@ fn before_arrival(is_back_first: bool, now: u64) -> u64 {
 }
 
 impl<P: Packet> Network<P> {
-    /// `None` if this network is of another kind: a wireless cell, links with effects, several links on a way, flows in both directions.
+    /// `None` if this network is of another kind: a wireless cell, links that do not keep packets in order, several links on a way, flows in both directions.
     pub fn lookahead(&self) -> Option<Lookahead> {
         let links_of = |way: &Way<P>| match (way.route.links(End::Receivers), way.route.links(End::Senders)) {
             (&[forward], &[back]) if forward != back => Some((forward as usize, back as usize)),
@@ -114,8 +114,7 @@ impl<P: Packet> Network<P> {
         let access_ns = self.ways.iter().map(|way| way.route.access_ns).min()?;
         let has_own_place = |flow: usize| self.ways[flow].first_steps.map(|(place, _)| place) == places_of(flow);
         debug_assert!((0..self.ways.len()).all(has_own_place), "each way has a step to each end");
-        let has_effects = there.has_effects() || home.has_effects();
-        (!has_effects).then_some(Lookahead { forward_ns: there.delay, back_ns: home.delay + access_ns, forward, back })
+        Some(Lookahead { forward_ns: there.least_delay()?, back_ns: home.least_delay()? + access_ns, forward, back })
     }
 
     /// How many full packets the forward link sends in `time_ns`.

@@ -135,7 +135,7 @@ impl Driven {
         match offer {
             Offer::Departs(at) => self.depart(packet, at),
             Offer::Dropped(_) => self.drops.push((packet.number, now)),
-            Offer::Waits => {}
+            Offer::Begins | Offer::Waits => {}
         }
         offer
     }
