@@ -160,6 +160,21 @@ fn loss_and_limit_change() {
     assert_eq!(drops, [(10, 1, random), (19, 2, random), (30, 7, queue), (40, 10, queue)]);
 }
 
+/// Of five in one burst one is in transmission, two wait, and two are lost, as on a link without effects: the first begins before the second comes.
+#[test]
+fn a_burst_has_the_room_that_it_has_on_any_link() {
+    for to in [End::Receivers, End::Senders] {
+        let mut path = path_to(to, 2, Effects::default());
+        for number in 0..5 {
+            path.network.send(ORIGIN, 0, to, Numbered { number, ..Numbered::default() }, &mut path.drops);
+        }
+        path.run_until(ORIGIN + 100 * MS);
+        assert_eq!(path.arrivals, [(0, 11 * MS), (1, 12 * MS), (2, 13 * MS)]);
+        assert_eq!(path.drops.0, [(ORIGIN, 3, DropReason::Queue), (ORIGIN, 4, DropReason::Queue)]);
+        assert_eq!(path.network.links[0].stats.max_waiting, 2);
+    }
+}
+
 /// Every second, at 100 and 200 ms of it, the rate falls and rises.
 #[test]
 fn changes_come_again() {

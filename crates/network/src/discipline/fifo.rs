@@ -22,11 +22,8 @@ impl<P> Fifo<P> {
 
 impl<P: Packet> AtDeparture<P> for Fifo<P> {
     fn judge(&mut self) -> Option<&mut dyn AtArrival> {
-        // `as_deref_mut` would not shorten the lifetime of what is in the box.
-        match &mut self.judge {
-            Some(judge) => Some(&mut **judge),
-            None => None,
-        }
+        let judge = self.judge.as_mut()?;
+        Some(&mut **judge)
     }
 
     fn push(&mut self, packet: Waiting<P>) {

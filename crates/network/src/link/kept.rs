@@ -349,6 +349,7 @@ impl<P: Packet> Keeper<'_, P> {
             }
         }
     }
+
     #[inline(never)]
     fn serve_effects_until<K: AtDeparture<P>>(
         &mut self,
