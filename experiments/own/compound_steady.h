@@ -12,26 +12,28 @@
  *          q <= aim, n >= 2   W += min(W^(3/4) / 8, max(1, D x / 8) 2^(n / 48)), the second only
  *                             if D is known and n < 255
  *   shrink q > aim            W -= (q - aim) / 2 at once, not below L
- *   L      for each W packets ACKed: +1 if n > 0, if W is 4 packets below its mean, or if W = L
- *          and q > aim; otherwise -1, down to W / 8
+ *   L      for each W packets ACKed: +1 if n > 0, if W is 4 packets below its mean of 16 rounds,
+ *          or if q > 3/2 aim, because somebody pushes; otherwise -1, down to W / 8
  *   yield  if the queue was not empty for 9.6 s 2^fails; or for 4.1 s, and r falls by a third of
  *          its delay, because others yield: W -= min(q, W / 2) + min(max(W / 64, W / 2^(i + 1)),
  *          D x) for three rounds, the i-th time. Then, with d the delay:
  *          d < d before / 4   nobody pushes: L <= W / 8
- *          d as before, W < L  again after 4.1 s. If r is as then: it is the path's, base = r,
- *                             W doubles up to the last that held. A queue of others moves
- *          otherwise          fails + 1, until the queue is empty
- *   loss   L /= 2,  W -= W / 2 sqrt(41 / W),  d = RTT of the last samples - base
- *          d < D / 2          chance: D -= D / 32, n = 255
- *          otherwise          overflow: also W <= W base / (base + d) - W / 16; n = 0;
- *                             D = max(d, 7/8 D + d / 8)
- *          in noise   d = the least RTT of late - base
- *   start  W doubles each round until the last RTTs are base / 8, 1 to 16 ms, and 5 S above base
+ *          r lower            others push: fails + 1, until the queue is empty; L is at least
+ *                             half of the last W that held
+ *          otherwise, W < L   again after 4.1 s. If r is as it was: it is the path's, base = r,
+ *                             W doubles up to the last that held. Otherwise others push
+ *   loss   L /= 2,  d = the largest RTT of the last samples - base; in noise the least of late
+ *          d < D / 2          chance: W -= W / 2 sqrt(41 / W); D -= D / 32, n = 255
+ *          otherwise          overflow: W -= W / 2 sqrt(82 / W), W <= W base / (base + d) - W / 16;
+ *                             n = 0; D = max(d, 7/8 D + d / 8)
+ *   start  W doubles each round until the last RTTs are base / 8, 1 to 16 ms, and 5 S above base;
+ *          L = W / 4
  *   rate   33/32 W / RTT, 2 W / RTT in slow start
  *
  * W: window; L <= W: what Reno would have; base: smallest r; J: how much r usually changes;
  * S: mean deviation of a round's RTTs, the least of late, 1/16 of the way up to the round's;
- * D: queueing delay at the last overflow, base / 512 at least. Up to 20 packets it is Reno.
+ * D: queueing delay at the last overflow, base / 512 at least; it grows by what base falls by.
+ * Up to 20 packets it is Reno.
  */
 #ifndef TANDEM_COMPOUND_STEADY_H
 #define TANDEM_COMPOUND_STEADY_H
@@ -76,6 +78,7 @@ struct compound_steady {
 	u32 last_us;       /* r of the round before; 0 = none */
 	u32 change_q3_us;  /* J */
 	u32 recent_q3_us;  /* RTT of the last eight samples or so */
+	u32 peak_q3_us;    /* the same, but a larger one counts whole */
 	u32 overflow_us;   /* D; 0 = unknown */
 	u32 backlog_q8;    /* q */
 	u32 mean_q4;       /* mean of W over 16 rounds or so */
@@ -112,6 +115,9 @@ TANDEM_FN void steady_sample(struct compound_steady *s, const struct tandem_ack 
 		s->recent_q3_us = s->recent_q3_us - (s->recent_q3_us >> 3) + rtt_us;
 	else if (rtt_us)
 		s->recent_q3_us = rtt_us << 3;
+	if (rtt_us)
+		s->peak_q3_us = max_u32(s->peak_q3_us - (s->peak_q3_us >> 3) + rtt_us,
+					rtt_us << 3);
 	if (!rounds_sample(&s->round, ack))
 		return;
 	/* The least of a round says little of the others where the RTT varies. */
@@ -188,6 +194,7 @@ TANDEM_FN void compound_steady_init(struct compound_steady *s,
 	s->last_us = 0;
 	s->change_q3_us = 0;
 	s->recent_q3_us = 0;
+	s->peak_q3_us = 0;
 	s->overflow_us = 0;
 	s->backlog_q8 = 0;
 	s->mean_q4 = c->snd_cwnd << 4;
@@ -219,7 +226,7 @@ TANDEM_FN void steady_measure(struct compound_steady *s, const struct compound_s
 			      const struct tandem_conn *c)
 {
 	u32 r = s->round.rtt_us, empty_us, buffer_us = p->buffer_us;
-	u32 change = steady_distance(r, s->last_us);
+	u32 change = steady_distance(r, s->last_us), prior_us = s->base_us;
 	u64 root_q8;
 
 	if (s->last_us)
@@ -231,6 +238,9 @@ TANDEM_FN void steady_measure(struct compound_steady *s, const struct compound_s
 		s->base_us -= (s->base_us - r + 3) / 4;
 	else
 		s->base_us = min_u32(s->base_us, r);
+	/* Who comes late finds a queue in base, and misses as much of the buffer. */
+	if (prior_us != ROUNDS_UNMEASURED && prior_us - s->base_us <= s->overflow_us)
+		s->overflow_us += prior_us - s->base_us;
 	/* What the RTT usually varies by is no queue; the first part of it is our own doing. */
 	empty_us = (u32)((u64)(s->change_q3_us >> 3) * p->jitter >> 4);
 	empty_us = max_u32(empty_us, steady_noise_us(s, p));
@@ -287,6 +297,14 @@ TANDEM_FN u32 steady_ramp_q8(const struct compound_steady *s,
 	return gain_q8 < room_q8 ? gain_q8 : (u32)room_q8;
 }
 
+/* Others push. It takes back half of what it held while they did not. */
+TANDEM_FN void steady_push_back(struct compound_steady *s)
+{
+	s->fails += s->fails < 5;
+	s->stays_us = 0;
+	s->loss_window = max_u32(s->loss_window, (u32)s->calm_cwnd / 2);
+}
+
 /* What yielding has shown: was the delay a queue, and whose? */
 TANDEM_FN void steady_judge(struct compound_steady *s, struct tandem_conn *c)
 {
@@ -298,23 +316,23 @@ TANDEM_FN void steady_judge(struct compound_steady *s, struct tandem_conn *c)
 	if (sub_floor0(r, s->base_us) < before_us / 4) {
 		/* All of it was ours, or of those who yield with us: nobody pushes. */
 		s->loss_window = min_u32(s->loss_window, max_u32(c->snd_cwnd / 8, 2));
-	} else if (r + before_us / 32 < s->yield_us || c->snd_cwnd >= s->loss_window) {
-		s->fails += s->fails < 5;
+	} else if (r + before_us / 32 < s->yield_us) {
+		steady_push_back(s);
+	} else if (c->snd_cwnd >= s->loss_window) {
+		return; /* Too little was given up to tell. */
+	} else if (!s->stays_us) {
+		s->stays_us = r;
+	} else if (steady_distance(r, s->stays_us) <=
+		   before_us / 1024 + (u32)s->spread_us / 16) {
+		/* All but L was given up, twice, and still it stays: it is the path's. */
+		s->base_us = r;
+		s->empty_rounds = STEADY_FREE;
+		s->loss_window = max_u32(c->snd_cwnd / 8, 2);
+		s->climbs = 1;
 		s->stays_us = 0;
 	} else {
-		if (s->stays_us && steady_distance(r, s->stays_us) <=
-				   before_us / 128 + (s->change_q3_us >> 3)) {
-			/* All but L was given up, twice, and still it stays: it is the path's. */
-			s->base_us = r;
-			s->empty_rounds = STEADY_FREE;
-			s->loss_window = max_u32(c->snd_cwnd / 8, 2);
-			s->climbs = 1;
-			s->stays_us = 0;
-		} else {
-			/* Others' queues move. */
-			s->fails += s->stays_us && s->fails < 5;
-			s->stays_us = s->stays_us ? 0 : r;
-		}
+		/* Others' queues move. */
+		steady_push_back(s);
 	}
 }
 
@@ -399,7 +417,7 @@ TANDEM_FN void steady_grow(struct compound_steady *s, const struct compound_stea
 	if (in_slow_start(c)) {
 		steady_slow_start(s, p, c);
 		acked = slow_start(c, acked);
-		s->loss_window = max_u32(c->snd_cwnd / 8, 2);
+		s->loss_window = max_u32(c->snd_cwnd / 4, 2);
 		s->gain_q8 = 0;
 	}
 	if (!acked)
@@ -408,7 +426,7 @@ TANDEM_FN void steady_grow(struct compound_steady *s, const struct compound_stea
 	if (c->snd_cwnd <= p->low_window)
 		s->loss_window = c->snd_cwnd + due;
 	else if (s->empty_rounds || s->mean_q4 >> 4 > c->snd_cwnd + 4 ||
-		 (c->snd_cwnd <= s->loss_window + 1 && s->backlog_q8 > s->aim_q8))
+		 2 * s->backlog_q8 > 3 * s->aim_q8)
 		s->loss_window += due;
 	else if (s->loss_window > c->snd_cwnd / 8)
 		s->loss_window = max_u32(sub_floor0(s->loss_window, due), 2);
@@ -439,7 +457,7 @@ TANDEM_FN u32 compound_steady_ssthresh(struct compound_steady *s,
 				       const struct compound_steady_params *p,
 				       const struct tandem_conn *c, u32 reason)
 {
-	u32 w = c->snd_cwnd, base_us = s->base_us, delay_us, left;
+	u32 w = c->snd_cwnd, base_us = s->base_us, delay_us, half, left;
 
 	s->prior_cwnd = min_u32(w, STEADY_MOST);
 	s->gain_q8 = 0;
@@ -449,10 +467,11 @@ TANDEM_FN u32 compound_steady_ssthresh(struct compound_steady *s,
 	s->loss_window = max_u32(min_u32(s->loss_window, w) / 2, 2);
 	if (base_us == ROUNDS_UNMEASURED || w <= p->low_window)
 		return max_u32(w / 2, 2);
-	delay_us = steady_is_noisy(s, p) ? s->round.base_rtt_us : s->recent_q3_us >> 3;
+	delay_us = steady_is_noisy(s, p) ? s->round.base_rtt_us : s->peak_q3_us >> 3;
 	delay_us = sub_floor0(delay_us, base_us);
-	/* Half of it at 41 packets, as Reno; less above, where a round is worth more. */
-	left = w - (u32)((u64)w * isqrt((1ull << 20) * 41 / 4 / max_u32(w, 41)) >> 10);
+	/* The window that is halved, as Reno does; larger ones lose less: a round is worth more. */
+	half = delay_us < s->overflow_us / 2 ? 41 : 82;
+	left = w - (u32)((u64)w * isqrt((1ull << 20) * half / 4 / max_u32(w, half)) >> 10);
 	if (delay_us < s->overflow_us / 2) {
 		/* No overflow. */
 		s->overflow_us = max_u32(s->overflow_us - s->overflow_us / 32, base_us / 512);
