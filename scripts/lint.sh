@@ -13,6 +13,7 @@ stage rfcs 120 scripts/lint/rfcs.py --check
 stage prose 600 scripts/lint/prose.py
 stage words 60 scripts/lint/words.py --check
 stage finds 60 scripts/search-page.py --check
+stage ablations 60 experiments/own/ablations.py --check
 stage house 60 scripts/lint/house.py --check
 stage rust 60 scripts/lint/rust.py
 stage python 300 scripts/python.sh --lint

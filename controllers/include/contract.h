@@ -109,6 +109,8 @@ enum tandem_trait {
 	TANDEM_HALVES_TO_SSTHRESH = 1 << 4,
 	/* No system has shipped it for common use, as far as we know: who runs it is the first. */
 	TANDEM_NEVER_SHIPPED = 1 << 5,
+	/* Its law may still change: advised to nobody who does not name it. */
+	TANDEM_EXPERIMENTAL = 1 << 6,
 
 	/* Its response function at random loss, of which the model has three (crates/model). */
 	TANDEM_RESPONSE_RENO = 1 << 8,

@@ -165,6 +165,7 @@ pub mod traits {
     pub const SENDS_ECT1: u32 = 1 << 3;
     pub const HALVES_TO_SSTHRESH: u32 = 1 << 4;
     pub const NEVER_SHIPPED: u32 = 1 << 5;
+    pub const EXPERIMENTAL: u32 = 1 << 6;
     pub const RESPONSES: u32 = 0xff << 8;
     pub const RESPONSE_RENO: u32 = 1 << 8;
     pub const RESPONSE_COMPOUND: u32 = 2 << 8;

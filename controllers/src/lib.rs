@@ -196,6 +196,11 @@ impl Controller {
         self.header.is_none() && !self.has(traits::NEVER_SHIPPED)
     }
 
+    /// Whether its law may still change, so that nobody is advised to run it who does not name it.
+    pub fn is_experimental(&self) -> bool {
+        self.has(traits::EXPERIMENTAL)
+    }
+
     /// What an ECN mark leaves of the window, in percent, by RFC 8511 section 3.1; `None` where the RFC has no value for the controller.
     pub fn beta_ecn_percent(&self) -> Option<u32> {
         Some(self.raw.traits >> traits::BETA_ECN_SHIFT).filter(|&percent| percent > 0)

@@ -44,6 +44,7 @@ fn rust_layout() -> Layout {
         ("TANDEM_SENDS_ECT1", traits::SENDS_ECT1 as usize),
         ("TANDEM_HALVES_TO_SSTHRESH", traits::HALVES_TO_SSTHRESH as usize),
         ("TANDEM_NEVER_SHIPPED", traits::NEVER_SHIPPED as usize),
+        ("TANDEM_EXPERIMENTAL", traits::EXPERIMENTAL as usize),
         ("TANDEM_RESPONSE_RENO", traits::RESPONSE_RENO as usize),
         ("TANDEM_RESPONSE_COMPOUND", traits::RESPONSE_COMPOUND as usize),
         ("TANDEM_RESPONSE_CUBIC", traits::RESPONSE_CUBIC as usize),

@@ -36,8 +36,7 @@ fn table() -> String {
     let elsewhere = elsewhere.collect::<Vec<_>>().join(" and ");
     text + "\n`signal` is what the controller listens to: loss, delay, both, a model of the path, or the number of ECN marks (`l4s`: with \
          ECT(1), for L4S queues).\n"
-        + &format!("All run in the Linux kernel except {elsewhere}; `tandem kernel check` says why.\n\n")
-        + "[`compound_steady`](compound_steady.md), a controller of our own, is in the making.\n"
+        + &format!("All run in the Linux kernel except {elsewhere}; `tandem kernel check` says why.\n")
 }
 
 #[test]

@@ -6,7 +6,7 @@ mod lockstep;
 mod net;
 mod skip;
 
-use std::{env, fs, os::unix::fs::symlink, path::Path, process::Command};
+use std::{env, fs, os::unix::fs::symlink, process::Command};
 
 use tandem_controllers::{
     Controller, Params,
@@ -45,17 +45,13 @@ fn it_has_the_same_bits_as_native_and_carries_real_tcp() {
     }
     let folder = tempfile::tempdir().unwrap();
     let (own, _) = controller(&folder, "own_in_kernel", SAME, SAME);
-    // It owns the window, and measures by rounds.
-    let steady = open(Path::new(env!("CARGO_MANIFEST_DIR")).join("../experiments/own/compound_steady.h").as_path());
-    for own in [own, steady.unwrap_or_else(|e| panic!("{e}"))] {
-        random_test!(it_has_the_same_bits_as_native_and_carries_real_tcp, 10).run(invariant::case(500), |case| {
-            Connection::<LockStep>::new(case.parameters(own), &Facts::NONE, case.conn)
-                .and_then(|mut connection| case.events.iter().try_for_each(|event| connection.play(event)))
-        });
-        let (space, registered) = (Space::new(), Registered::new(own));
-        let streams = connected(&registered.name, &space, &space, "127.0.0.1");
-        transfer(&streams, 1_000_000, |_| ());
-    }
+    random_test!(it_has_the_same_bits_as_native_and_carries_real_tcp, 10).run(invariant::case(500), |case| {
+        Connection::<LockStep>::new(case.parameters(own), &Facts::NONE, case.conn)
+            .and_then(|mut connection| case.events.iter().try_for_each(|event| connection.play(event)))
+    });
+    let (space, registered) = (Space::new(), Registered::new(own));
+    let streams = connected(&registered.name, &space, &space, "127.0.0.1");
+    transfer(&streams, 1_000_000, |_| ());
 }
 
 /// An index that only data know is an address that the verifier does not know.

@@ -34,7 +34,7 @@ pub use registry::{name_of, open};
 pub const EXTENSION: &str = ".h";
 
 /// The places of the palette (crates/report/src/colours.rs) that the list leaves to them.
-pub const LOOKS: [usize; 8] = [33, 32, 31, 30, 29, 28, 27, 26];
+pub const LOOKS: [usize; 7] = [33, 32, 31, 30, 29, 28, 27];
 
 /// Does a text name a header by its path, rather than a controller of the list? It has a `/` and ends in `.h`.
 pub fn is_header(text: &str) -> bool {

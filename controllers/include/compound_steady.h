@@ -4,33 +4,31 @@
  *
  * Once a round (rounds.h), with r the mean of its RTTs, F the flight when it began, x = F / r:
  *
- *   q      = F (1 - (base + (max(2 J, 5 S) - base / 128)^+) / r)      own backlog, packets
+ *   q      = F (1 - (base + (5 S - base / 128)^+) / r)      own backlog, packets
  *   noise  5 S > 10 ms: r is instead the least RTT of late, 1/256 of the way up to the round's
  *   aim    = max(1, B sqrt(x / 10 ms)),  B = min(D, 10 ms), 10 ms if D is unknown
- *   n      = rounds since q was aim / 2, of those with q < aim / 8; at most 255
+ *   n      = rounds since q was aim / 2, of those with q < aim / 8; at most 127
  *   grow   q <= aim, n < 2    W += (aim - q) / 2 over the round
- *          q <= aim, n >= 2   W += min(W^(3/4) / 8, max(1, D x / 8) 2^(n / 48)), the second only
- *                             if D is known and n < 255
+ *          q <= aim, n >= 2   W += min(W^(3/4) / 8, max(1, D x / 8)), the second only if D is known
+ *                             and n < 127
  *   shrink q > aim            W -= (q - aim) / 2 at once, not below L
  *   L      for each W packets ACKed: +1 if n > 0, if W is 4 packets below its mean of 16 rounds,
  *          or if q > 3/2 aim, because somebody pushes; otherwise -1, down to W / 8
- *   yield  if the queue was not empty for 9.6 s 2^fails; or for 4.1 s, and r falls by a third of
- *          its delay, because others yield: W -= min(q, W / 2) + min(max(W / 64, W / 2^(i + 1)),
- *          D x) for three rounds, the i-th time. Then, with d the delay:
+ *   yield  if the queue was not empty for 9.6 s 2^fails: W -= min(q, W / 2)
+ *          + min(max(W / 64, W / 2^(i + 1)), D x) for three rounds, the i-th time. Then, with d the
+ *          delay:
  *          d < d before / 4   nobody pushes: L <= W / 8
- *          r lower            others push: fails + 1, until the queue is empty; L is at least
- *                             half of the last W that held
+ *          r lower            others push: fails + 1, until the queue is empty
  *          otherwise, W < L   again after 4.1 s. If r is as it was: it is the path's, base = r,
  *                             W doubles up to the last that held. Otherwise others push
  *   loss   L /= 2,  d = the largest RTT of the last samples - base; in noise the least of late
- *          d < D / 2          chance: W -= W / 2 sqrt(41 / W); D -= D / 32, n = 255
- *          otherwise          overflow: W -= W / 2 sqrt(82 / W), W <= W base / (base + d) - W / 16;
- *                             n = 0; D = max(d, 7/8 D + d / 8)
+ *          d < D / 2          chance: W -= W / 2 sqrt(41 / W); D -= D / 32, n = 127
+ *          otherwise          overflow: W -= W / 2 sqrt(82 / W); n = 0; D = max(d, 7/8 D + d / 8)
  *   start  W doubles each round until the last RTTs are base / 8, 1 to 16 ms, and 5 S above base;
- *          L = W / 4
+ *          L = W / 8
  *   rate   33/32 W / RTT, 2 W / RTT in slow start
  *
- * W: window; L <= W: what Reno would have; base: smallest r; J: how much r usually changes;
+ * W: window; L <= W: what Reno would have; base: smallest r;
  * S: mean deviation of a round's RTTs, the least of late, 1/16 of the way up to the round's;
  * D: queueing delay at the last overflow, base / 512 at least; it grows by what base falls by.
  * Up to 20 packets it is Reno.
@@ -49,21 +47,21 @@
 	P(buffer_us, 1, 10000, 100, 1000000, "D counts as this while unknown or larger") \
 	P(alpha, 1024, 128, 1, 1024, "growth per round without a queue: alpha * W^(3/4) (CTCP)") \
 	P(step, 1024, 128, 0, 4096, "share of its part of the buffer that a round may fill") \
-	P(patience, 1, 48, 1, 255, "rounds without a queue until that limit doubles") \
-	P(jitter, 16, 32, 0, 128, "multiple of the RTT's usual change that is no queue") \
 	P(noise, 16, 80, 0, 255, "multiple of a round's mean deviation that is no queue") \
 	P(yield, 1024, 16, 0, 512, "share of W given up beyond the backlog when it yields") \
 	P(pacing_gain, 256, 264, 256, 1024, "of the rate over W / RTT") \
+	P(overflow_window, 1, 82, 1, 1 << 24, "packets: an overflow halves it, more lose less") \
+	P(chance_window, 1, 41, 1, 1 << 24, "packets: a loss by chance halves it") \
 	P(low_window, 1, 20, 1, 1 << 24, "packets; up to this window it is Reno")
 
 struct compound_steady_params { compound_steady_PARAMS(TANDEM_PARAM_FIELD) };
 
-/* Of 64 ms, modulo 2^14: 17 minutes. */
-#define STEADY_TICKS(c) ((u32)((c)->now_us >> 16) & 0x3fffu)
+/* Of 64 ms, modulo 2^13: 9 minutes. */
+#define STEADY_TICKS(c) ((u32)((c)->now_us >> 16) & 0x1fffu)
 #define STEADY_YIELD_TICKS 146u /* 9.6 s */
-#define STEADY_JOIN_TICKS 62u   /* 4.1 s */
+#define STEADY_AGAIN_TICKS 62u  /* 4.1 s */
 #define STEADY_YIELD_ROUNDS 3
-#define STEADY_FREE 255         /* n: growth is not limited by D */
+#define STEADY_FREE 127         /* n: growth is not limited by D */
 #define STEADY_SAMPLES 255u
 #define STEADY_FEW 8 /* samples whose deviation tells nothing */
 #define STEADY_MOST ((1u << 24) - 1)
@@ -75,8 +73,6 @@ struct compound_steady {
 	u32 stays_us;      /* r after the last yield, if that moved nothing; 0 = it did */
 	u32 gain_q8;       /* what a window of ACKs adds in this round */
 	u32 base_us;       /* ROUNDS_UNMEASURED before the first round */
-	u32 last_us;       /* r of the round before; 0 = none */
-	u32 change_q3_us;  /* J */
 	u32 recent_q3_us;  /* RTT of the last eight samples or so */
 	u32 peak_q3_us;    /* the same, but a larger one counts whole */
 	u32 overflow_us;   /* D; 0 = unknown */
@@ -89,13 +85,14 @@ struct compound_steady {
 	u64 calm_cwnd : 24;   /* W when the backlog was last near its aim */
 	u64 spread_us : 16;   /* S */
 	u64 empty_rounds : 8; /* n */
-	u64 empty_at : 14;    /* when the queue was last empty, STEADY_TICKS */
+	u64 empty_at : 13;    /* when the queue was last empty, STEADY_TICKS */
+	u64 timed_out : 1;    /* 1 until what was in flight at a timeout is ACKed */
 	u64 yielding : 2;     /* rounds left */
 	u64 fails : 3;
 	u64 yields : 3;       /* the first 7 */
 	u64 climbs : 1;       /* W doubles each round up to calm_cwnd */
 	u64 samples : 8;      /* of this round, at most STEADY_SAMPLES */
-	u64 yield_us : 25;    /* r when it began to yield; 0 = it joined others */
+	u64 yield_us : 25;    /* r when it began to yield */
 };
 
 TANDEM_FN u32 steady_distance(u32 a, u32 b) { return a > b ? a - b : b - a; }
@@ -191,8 +188,6 @@ TANDEM_FN void compound_steady_init(struct compound_steady *s,
 	s->prior_cwnd = s->calm_cwnd = min_u32(c->snd_cwnd, STEADY_MOST);
 	s->gain_q8 = 0;
 	s->base_us = ROUNDS_UNMEASURED;
-	s->last_us = 0;
-	s->change_q3_us = 0;
 	s->recent_q3_us = 0;
 	s->peak_q3_us = 0;
 	s->overflow_us = 0;
@@ -206,6 +201,7 @@ TANDEM_FN void compound_steady_init(struct compound_steady *s,
 	s->yields = 0;
 	s->yield_us = 0;
 	s->climbs = 0;
+	s->timed_out = 0;
 	s->samples = 0;
 	s->mean_rtt_q7 = 0;
 	s->spread_q7 = 0;
@@ -221,30 +217,19 @@ TANDEM_FN u32 steady_sent_q8(const struct compound_steady *s, u32 us)
 	return sent > 0xffffffffu ? 0xffffffffu : (u32)sent;
 }
 
-/* base, J, q and its mean, aim, n: what the round that has ended shows. */
+/* base, q, aim, n: what the round that has ended shows. */
 TANDEM_FN void steady_measure(struct compound_steady *s, const struct compound_steady_params *p,
 			      const struct tandem_conn *c)
 {
-	u32 r = s->round.rtt_us, empty_us, buffer_us = p->buffer_us;
-	u32 change = steady_distance(r, s->last_us), prior_us = s->base_us;
+	u32 r = s->round.rtt_us, empty_us, buffer_us = p->buffer_us, prior_us = s->base_us;
 	u64 root_q8;
 
-	if (s->last_us)
-		s->change_q3_us = s->change_q3_us - (s->change_q3_us >> 3) + change;
-	s->last_us = r;
-	/* Where the RTT varies, its minimum is rare: base goes there slowly. */
-	if (s->base_us != ROUNDS_UNMEASURED && r < s->base_us &&
-	    s->base_us - r <= s->change_q3_us / 2)
-		s->base_us -= (s->base_us - r + 3) / 4;
-	else
-		s->base_us = min_u32(s->base_us, r);
+	s->base_us = min_u32(s->base_us, r);
 	/* Who comes late finds a queue in base, and misses as much of the buffer. */
 	if (prior_us != ROUNDS_UNMEASURED && prior_us - s->base_us <= s->overflow_us)
 		s->overflow_us += prior_us - s->base_us;
-	/* What the RTT usually varies by is no queue; the first part of it is our own doing. */
-	empty_us = (u32)((u64)(s->change_q3_us >> 3) * p->jitter >> 4);
-	empty_us = max_u32(empty_us, steady_noise_us(s, p));
-	empty_us = s->base_us + sub_floor0(empty_us, s->base_us / 128);
+	/* What the RTT varies by is no queue; the first part of it is our own doing. */
+	empty_us = s->base_us + sub_floor0(steady_noise_us(s, p), s->base_us / 128);
 	s->backlog_q8 = r > empty_us ? backlog_q8(s->round.flight, empty_us, r) : 0;
 	/* The geometric mean of a packet and the flow's part of the buffer: concave in its rate. */
 	if (s->overflow_us)
@@ -293,16 +278,35 @@ TANDEM_FN u32 steady_ramp_q8(const struct compound_steady *s,
 		return gain_q8;
 	/* A flight arrives in clumps: a step larger than the buffer's room overflows it. */
 	room_q8 = (u64)steady_sent_q8(s, s->overflow_us) * p->step >> 10;
-	room_q8 = (room_q8 < 256 ? 256 : room_q8) << min_u32(s->empty_rounds / p->patience, 15);
+	if (room_q8 < 256)
+		room_q8 = 256;
 	return gain_q8 < room_q8 ? gain_q8 : (u32)room_q8;
 }
 
-/* Others push. It takes back half of what it held while they did not. */
-TANDEM_FN void steady_push_back(struct compound_steady *s)
+TANDEM_FN void steady_is_pushed(struct compound_steady *s)
 {
 	s->fails += s->fails < 5;
 	s->stays_us = 0;
-	s->loss_window = max_u32(s->loss_window, (u32)s->calm_cwnd / 2);
+}
+
+/* Nothing that W gave up has made the delay shorter. */
+TANDEM_FN void steady_stays(struct compound_steady *s, struct tandem_conn *c, u32 before_us)
+{
+	u32 r = s->round.rtt_us, changed_us = steady_distance(r, s->stays_us);
+
+	if (!s->stays_us) {
+		s->stays_us = r;
+	} else if (changed_us > before_us / 1024 + (u32)s->spread_us / 16) {
+		/* Others' queues move. */
+		steady_is_pushed(s);
+	} else {
+		/* All but L was given up, twice, and still it stays: it is the path's. */
+		s->base_us = r;
+		s->empty_rounds = STEADY_FREE;
+		s->loss_window = max_u32(c->snd_cwnd / 8, 2);
+		s->climbs = 1;
+		s->stays_us = 0;
+	}
 }
 
 /* What yielding has shown: was the delay a queue, and whose? */
@@ -311,35 +315,19 @@ TANDEM_FN void steady_judge(struct compound_steady *s, struct tandem_conn *c)
 	u32 r = s->round.rtt_us, before_us = sub_floor0((u32)s->yield_us, s->base_us);
 
 	s->empty_at = STEADY_TICKS(c);
-	if (!s->yield_us)
-		return;
-	if (sub_floor0(r, s->base_us) < before_us / 4) {
+	if (sub_floor0(r, s->base_us) < before_us / 4)
 		/* All of it was ours, or of those who yield with us: nobody pushes. */
 		s->loss_window = min_u32(s->loss_window, max_u32(c->snd_cwnd / 8, 2));
-	} else if (r + before_us / 32 < s->yield_us) {
-		steady_push_back(s);
-	} else if (c->snd_cwnd >= s->loss_window) {
-		return; /* Too little was given up to tell. */
-	} else if (!s->stays_us) {
-		s->stays_us = r;
-	} else if (steady_distance(r, s->stays_us) <=
-		   before_us / 1024 + (u32)s->spread_us / 16) {
-		/* All but L was given up, twice, and still it stays: it is the path's. */
-		s->base_us = r;
-		s->empty_rounds = STEADY_FREE;
-		s->loss_window = max_u32(c->snd_cwnd / 8, 2);
-		s->climbs = 1;
-		s->stays_us = 0;
-	} else {
-		/* Others' queues move. */
-		steady_push_back(s);
-	}
+	else if (r + before_us / 32 < s->yield_us)
+		steady_is_pushed(s);
+	else if (c->snd_cwnd < s->loss_window)
+		steady_stays(s, c, before_us);
 }
 
 TANDEM_FN void steady_end_round(struct compound_steady *s, const struct compound_steady_params *p,
 				struct tandem_conn *c)
 {
-	u32 w = c->snd_cwnd, before_us = s->last_us, age, fell_us, extra, due, others;
+	u32 w = c->snd_cwnd, age, extra;
 	int yielded = s->yielding;
 
 	s->gain_q8 = 0;
@@ -358,13 +346,10 @@ TANDEM_FN void steady_end_round(struct compound_steady *s, const struct compound
 	s->climbs &= s->backlog_q8 <= s->aim_q8 && w < s->calm_cwnd;
 	if (s->backlog_q8 <= 2 * s->aim_q8 && !s->climbs)
 		s->calm_cwnd = min_u32(w, STEADY_MOST);
-	age = (STEADY_TICKS(c) - (u32)s->empty_at) & 0x3fffu;
-	fell_us = sub_floor0(before_us, s->round.rtt_us);
-	due = age > (s->stays_us ? STEADY_JOIN_TICKS : STEADY_YIELD_TICKS << s->fails);
-	others = fell_us && fell_us >= sub_floor0(before_us, s->base_us) / 3;
-	if (due || (age > STEADY_JOIN_TICKS && others)) {
+	age = (STEADY_TICKS(c) - (u32)s->empty_at) & 0x1fffu;
+	if (age > (s->stays_us ? STEADY_AGAIN_TICKS : STEADY_YIELD_TICKS << s->fails)) {
 		s->yielding = STEADY_YIELD_ROUNDS;
-		s->yield_us = due ? s->round.rtt_us : 0;
+		s->yield_us = s->round.rtt_us;
 		extra = (u32)((u64)w * max_u32(p->yield, 512 >> s->yields) >> 10);
 		if (s->overflow_us)
 			extra = min_u32(extra, steady_sent_q8(s, s->overflow_us) >> 8);
@@ -379,6 +364,24 @@ TANDEM_FN void steady_end_round(struct compound_steady *s, const struct compound
 	} else {
 		s->gain_q8 = steady_ramp_q8(s, p, c);
 	}
+}
+
+/* Slow start for up to `acked` packets; returns those left over. */
+TANDEM_FN u32 steady_start(struct compound_steady *s, struct tandem_conn *c, u32 acked)
+{
+	if (!in_slow_start(c))
+		return acked;
+	acked = slow_start(c, acked);
+	s->loss_window = max_u32(c->snd_cwnd / 8, 2);
+	return acked;
+}
+
+/* After a timeout, what is lost goes out again as with Reno [RFC 5681 3.1]. */
+TANDEM_FN void steady_resend(struct compound_steady *s, struct tandem_conn *c, u32 acked)
+{
+	acked = steady_start(s, c, acked);
+	if (acked)
+		s->loss_window += additive_increase(c, c->snd_cwnd, acked);
 }
 
 /* Ends it by delay, as HyStart does. */
@@ -398,7 +401,7 @@ TANDEM_FN void steady_slow_start(struct compound_steady *s, const struct compoun
 TANDEM_FN void steady_grow(struct compound_steady *s, const struct compound_steady_params *p,
 			   struct tandem_conn *c, u32 acked)
 {
-	u64 grown, credit = s->credit;
+	u64 grown, credit;
 	u32 due;
 
 	/* The host may have lowered W. */
@@ -416,8 +419,7 @@ TANDEM_FN void steady_grow(struct compound_steady *s, const struct compound_stea
 		return;
 	if (in_slow_start(c)) {
 		steady_slow_start(s, p, c);
-		acked = slow_start(c, acked);
-		s->loss_window = max_u32(c->snd_cwnd / 4, 2);
+		acked = steady_start(s, c, acked);
 		s->gain_q8 = 0;
 	}
 	if (!acked)
@@ -430,6 +432,7 @@ TANDEM_FN void steady_grow(struct compound_steady *s, const struct compound_stea
 		s->loss_window += due;
 	else if (s->loss_window > c->snd_cwnd / 8)
 		s->loss_window = max_u32(sub_floor0(s->loss_window, due), 2);
+	credit = s->credit;
 	grown = c->snd_cwnd + take_packets(&credit, (u64)s->gain_q8 * acked, (u64)c->snd_cwnd << 8);
 	s->credit = (u32)credit; /* less than a packet's */
 	if (grown < s->loss_window)
@@ -441,9 +444,13 @@ TANDEM_FN void compound_steady_pkts_acked(struct compound_steady *s,
 					  const struct compound_steady_params *p,
 					  struct tandem_conn *c, const struct tandem_ack *ack)
 {
+	u32 acked = min_u32(ack->acked_sacked, TANDEM_MAX_WINDOW);
+
 	steady_sample(s, ack);
 	if (s->round.sampling)
-		steady_grow(s, p, c, min_u32(ack->acked_sacked, TANDEM_MAX_WINDOW));
+		steady_grow(s, p, c, acked);
+	else if (s->timed_out && c->is_cwnd_limited)
+		steady_resend(s, c, acked);
 	steady_set_rate(s, p, c);
 }
 
@@ -453,11 +460,31 @@ TANDEM_FN void compound_steady_cong_avoid(struct compound_steady *s,
 {
 }
 
+/*
+ * What a loss leaves of W: half of `halved` packets, as Reno does, and more of a larger window, in
+ * which a round is worth more. 2^20 * 2^24 < 2^44.
+ */
+TANDEM_FN u32 steady_left(u32 w, u32 halved)
+{
+	return w - (u32)((u64)w * isqrt((1ull << 18) * halved / max_u32(w, halved)) >> 10);
+}
+
+/* D, and what an overflow leaves of W. */
+TANDEM_FN u32 steady_overflowed(struct compound_steady *s, const struct compound_steady_params *p,
+				const struct tandem_conn *c, u32 delay_us)
+{
+	s->overflow_us = max_u32(delay_us, s->overflow_us - s->overflow_us / 8 + delay_us / 8);
+	s->overflow_us = max_u32(s->overflow_us, s->base_us / 512 + 1);
+	if (!in_slow_start(c))
+		s->empty_rounds = 0;
+	return steady_left(c->snd_cwnd, p->overflow_window);
+}
+
 TANDEM_FN u32 compound_steady_ssthresh(struct compound_steady *s,
 				       const struct compound_steady_params *p,
 				       const struct tandem_conn *c, u32 reason)
 {
-	u32 w = c->snd_cwnd, base_us = s->base_us, delay_us, half, left;
+	u32 w = c->snd_cwnd, base_us = s->base_us, delay_us, left;
 
 	s->prior_cwnd = min_u32(w, STEADY_MOST);
 	s->gain_q8 = 0;
@@ -469,20 +496,13 @@ TANDEM_FN u32 compound_steady_ssthresh(struct compound_steady *s,
 		return max_u32(w / 2, 2);
 	delay_us = steady_is_noisy(s, p) ? s->round.base_rtt_us : s->peak_q3_us >> 3;
 	delay_us = sub_floor0(delay_us, base_us);
-	/* The window that is halved, as Reno does; larger ones lose less: a round is worth more. */
-	half = delay_us < s->overflow_us / 2 ? 41 : 82;
-	left = w - (u32)((u64)w * isqrt((1ull << 20) * half / 4 / max_u32(w, half)) >> 10);
 	if (delay_us < s->overflow_us / 2) {
-		/* No overflow. */
+		/* By chance. */
 		s->overflow_us = max_u32(s->overflow_us - s->overflow_us / 32, base_us / 512);
 		s->empty_rounds = STEADY_FREE;
+		left = steady_left(w, p->chance_window);
 	} else {
-		s->overflow_us = max_u32(delay_us,
-					 s->overflow_us - s->overflow_us / 8 + delay_us / 8);
-		s->overflow_us = max_u32(s->overflow_us, base_us / 512 + 1);
-		if (!in_slow_start(c))
-			s->empty_rounds = 0;
-		left = min_u32(left, sub_floor0(mul_div(w, base_us, base_us + delay_us), w / 16));
+		left = steady_overflowed(s, p, c, delay_us);
 	}
 	return max_u32(max_u32(left, s->loss_window), 2);
 }
@@ -491,7 +511,8 @@ TANDEM_FN void compound_steady_set_state(struct compound_steady *s,
 					 const struct compound_steady_params *p,
 					 struct tandem_conn *c, u32 state)
 {
-	if (state == TANDEM_LOSS)
+	s->timed_out = state == TANDEM_LOSS;
+	if (s->timed_out)
 		s->loss_window = 1;
 	else if (state > TANDEM_DISORDER && s->round.sampling)
 		c->snd_cwnd = min_u32(c->snd_cwnd, c->snd_ssthresh);
