@@ -346,7 +346,7 @@ TANDEM_FN void steady_end_round(struct compound_steady *s, const struct compound
 	s->climbs &= s->backlog_q8 <= s->aim_q8 && w < s->calm_cwnd;
 	if (s->backlog_q8 <= 2 * s->aim_q8 && !s->climbs)
 		s->calm_cwnd = min_u32(w, STEADY_MOST);
-	age = (STEADY_TICKS(c) - (u32)s->empty_at) & 0x1fffu;
+	age = (STEADY_TICKS(c) + 0x2000u - (u32)s->empty_at) & 0x1fffu;
 	if (age > (s->stays_us ? STEADY_AGAIN_TICKS : STEADY_YIELD_TICKS << s->fails)) {
 		s->yielding = STEADY_YIELD_ROUNDS;
 		s->yield_us = s->round.rtt_us;
@@ -428,7 +428,7 @@ TANDEM_FN void steady_grow(struct compound_steady *s, const struct compound_stea
 	if (c->snd_cwnd <= p->low_window)
 		s->loss_window = c->snd_cwnd + due;
 	else if (s->empty_rounds || s->mean_q4 >> 4 > c->snd_cwnd + 4 ||
-		 2 * s->backlog_q8 > 3 * s->aim_q8)
+		 2 * (u64)s->backlog_q8 > 3 * s->aim_q8)
 		s->loss_window += due;
 	else if (s->loss_window > c->snd_cwnd / 8)
 		s->loss_window = max_u32(sub_floor0(s->loss_window, due), 2);

@@ -113,7 +113,7 @@ TERMS = (
     ),
     Term(
         "L grows if q > 3/2 aim",
-        swap("c->snd_cwnd + 4 ||\n\t\t 2 * s->backlog_q8 > 3 * s->aim_q8)", "c->snd_cwnd + 4)"),
+        swap("c->snd_cwnd + 4 ||\n\t\t 2 * (u64)s->backlog_q8 > 3 * s->aim_q8)", "c->snd_cwnd + 4)"),
         (beside("reno", 5, 5, "0.1bdp"),),
     ),
     Term("L falls otherwise", swap("\telse if (s->loss_window > c->snd_cwnd / 8)\n", "\telse if (0)\n"), (unequal(8, "0.1bdp"), QUEUE)),
