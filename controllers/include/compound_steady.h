@@ -13,7 +13,8 @@
  *                             and n < 127
  *   shrink q > aim            W -= (q - aim) / 2 at once, not below L
  *   L      for each W packets ACKed: +1 if n > 0, if W is 4 packets below its mean of 16 rounds,
- *          or if q > 3/2 aim, because somebody pushes; otherwise -1, down to W / 8
+ *          or if q > 3/2 aim and D is known or fails > 0, because somebody pushes; otherwise
+ *          -1 if q <= aim, down to W / 8
  *   yield  if the queue was not empty for 9.6 s 2^fails: W -= min(q, W / 2)
  *          + min(max(W / 64, W / 2^(i + 1)), D x) for three rounds, the i-th time. Then, with d the
  *          delay:
@@ -25,7 +26,7 @@
  *          d < D / 2          chance: W -= W / 2 sqrt(41 / W); D -= D / 32, n = 127
  *          otherwise          overflow: W -= W / 2 sqrt(82 / W); n = 0; D = max(d, 7/8 D + d / 8)
  *   start  W doubles each round until the last RTTs are base / 8, 1 to 16 ms, and 5 S above base;
- *          L = W / 8
+ *          L = W / 2, which Reno keeps
  *   rate   33/32 W / RTT, 2 W / RTT in slow start
  *
  * W: window; L <= W: what Reno would have; base: smallest r;
@@ -296,7 +297,7 @@ TANDEM_FN void steady_stays(struct compound_steady *s, struct tandem_conn *c, u3
 
 	if (!s->stays_us) {
 		s->stays_us = r;
-	} else if (changed_us > before_us / 1024 + (u32)s->spread_us / 16) {
+	} else if (changed_us > before_us / 32) {
 		/* Others' queues move. */
 		steady_is_pushed(s);
 	} else {
@@ -372,7 +373,8 @@ TANDEM_FN u32 steady_start(struct compound_steady *s, struct tandem_conn *c, u32
 	if (!in_slow_start(c))
 		return acked;
 	acked = slow_start(c, acked);
-	s->loss_window = max_u32(c->snd_cwnd / 8, 2);
+	/* What Reno keeps when it ends. */
+	s->loss_window = max_u32(c->snd_cwnd / 2, 2);
 	return acked;
 }
 
@@ -396,6 +398,12 @@ TANDEM_FN void steady_slow_start(struct compound_steady *s, const struct compoun
 		return;
 	c->snd_cwnd = max_u32(mul_div(c->snd_cwnd, base_us, now_us), c->snd_cwnd / 2);
 	ssthresh_follows(c);
+}
+
+/* Somebody pushes, unless it is the queue of our own kind's start: that has had no overflow yet. */
+TANDEM_FN int steady_is_crowded(const struct compound_steady *s)
+{
+	return (s->overflow_us || s->fails) && 2 * (u64)s->backlog_q8 > 3 * (u64)s->aim_q8;
 }
 
 TANDEM_FN void steady_grow(struct compound_steady *s, const struct compound_steady_params *p,
@@ -427,10 +435,9 @@ TANDEM_FN void steady_grow(struct compound_steady *s, const struct compound_stea
 	due = packets_due(&c->snd_cwnd_cnt, c->snd_cwnd, acked);
 	if (c->snd_cwnd <= p->low_window)
 		s->loss_window = c->snd_cwnd + due;
-	else if (s->empty_rounds || s->mean_q4 >> 4 > c->snd_cwnd + 4 ||
-		 2 * (u64)s->backlog_q8 > 3 * s->aim_q8)
+	else if (s->empty_rounds || s->mean_q4 >> 4 > c->snd_cwnd + 4 || steady_is_crowded(s))
 		s->loss_window += due;
-	else if (s->loss_window > c->snd_cwnd / 8)
+	else if (s->backlog_q8 <= s->aim_q8 && s->loss_window > c->snd_cwnd / 8)
 		s->loss_window = max_u32(sub_floor0(s->loss_window, due), 2);
 	credit = s->credit;
 	grown = c->snd_cwnd + take_packets(&credit, (u64)s->gain_q8 * acked, (u64)c->snd_cwnd << 8);
@@ -462,7 +469,7 @@ TANDEM_FN void compound_steady_cong_avoid(struct compound_steady *s,
 
 /*
  * What a loss leaves of W: half of `halved` packets, as Reno does, and more of a larger window, in
- * which a round is worth more. 2^20 * 2^24 < 2^44.
+ * which a round is worth more. 2^18 * 2^24 < 2^42.
  */
 TANDEM_FN u32 steady_left(u32 w, u32 halved)
 {

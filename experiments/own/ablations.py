@@ -51,9 +51,11 @@ def beside(other: str, ours: int, theirs: int, queue: str) -> Case:
     return Case(f"share beside {other}, {ours}:{theirs}, {queue}, %", "share", scenario + flows)
 
 
-def unequal(count: int, queue: str) -> Case:
-    flows = flow("{}", count=count // 2, rtt="21ms") + flow("{}", count=count // 2, rtt="126ms")
-    return Case(f"RTT 1 : 6, {count} flows, {queue}: ratio", "ratio", dumbbell(400, 200, 126, queue) + flows)
+def unequal(count: int, queue: str, least_ms: int = 21) -> Case:
+    most_ms = 6 * least_ms
+    flows = "".join(flow("{}", count=count // 2, rtt=f"{ms}ms") for ms in (least_ms, most_ms))
+    name = f"RTT {least_ms} and {most_ms} ms, {count} flows, {queue}: ratio"
+    return Case(name, "ratio", dumbbell(400, 200, most_ms, queue) + flows)
 
 
 def late(queue: str) -> Case:
@@ -85,7 +87,7 @@ LOST = Case(
     "use",
     dumbbell(60, 1, 61, "0.1bdp") + f"[effects.bottleneck]\ndrop = {{ packets = {list(range(160000, 160520))} }}\n" + flow("{}"),
 )
-QUEUE = Case("eight flows, 1bdp: queue, packets", "queue", dumbbell(300, 100, 140, "1bdp") + flow("{}", count=8))
+TAIL = Case("two flows, 1bdp: 95th percentile of the queue, packets", "tail", dumbbell(300, 100, 140, "1bdp") + flow("{}", count=2))
 
 
 @dataclass(frozen=True)
@@ -105,6 +107,11 @@ def value(parameter: str, scale: str, default: int, new: int) -> tuple[tuple[str
     return swap(f"P({parameter}, {scale}, {default}, ", f"P({parameter}, {scale}, {new}, ")
 
 
+def gain(factor: str) -> tuple[tuple[str, str], ...]:
+    shrink, grow = "s->backlog_q8 - s->aim_q8", "s->aim_q8 - s->backlog_q8"
+    return ((f"({shrink}) / 2", f"({shrink}){factor}"), (f"({grow}) / 2", f"({grow}){factor}"))
+
+
 TERMS = (
     Term(
         "L grows if W falls below its mean",
@@ -113,10 +120,22 @@ TERMS = (
     ),
     Term(
         "L grows if q > 3/2 aim",
-        swap("c->snd_cwnd + 4 ||\n\t\t 2 * (u64)s->backlog_q8 > 3 * s->aim_q8)", "c->snd_cwnd + 4)"),
+        swap("c->snd_cwnd + 4 || steady_is_crowded(s))", "c->snd_cwnd + 4)"),
         (beside("reno", 5, 5, "0.1bdp"),),
     ),
-    Term("L falls otherwise", swap("\telse if (s->loss_window > c->snd_cwnd / 8)\n", "\telse if (0)\n"), (unequal(8, "0.1bdp"), QUEUE)),
+    Term(
+        "and an overflow or a yield has shown others",
+        swap("return (s->overflow_us || s->fails) && 2 *", "return 2 *"),
+        (unequal(8, "1bdp", 15),),
+    ),
+    Term("L falls otherwise", swap("\telse if (s->backlog_q8 <= s->aim_q8 && ", "\telse if (0 && "), (unequal(8, "1bdp", 15),)),
+    Term(
+        "but not while q > aim",
+        swap("\telse if (s->backlog_q8 <= s->aim_q8 && ", "\telse if ("),
+        (beside("cubic", 1, 1, "0.1bdp"), beside("cubic", 5, 5, "0.1bdp")),
+    ),
+    Term("half of q - aim in a round, not 3/4", gain(" * 3 / 4"), (TAIL,)),
+    Term("half of q - aim in a round, not all", gain(""), (TAIL,)),
     Term(
         "d is the largest of the last RTTs, not their mean",
         swap("s->round.base_rtt_us : s->peak_q3_us >> 3;", "s->round.base_rtt_us : s->recent_q3_us >> 3;"),
@@ -132,7 +151,7 @@ TERMS = (
         ),
         (unequal(8, "1bdp"), late("1bdp")),
     ),
-    Term("a large W loses less than half: overflow", value("overflow_window", "1", 82, 1 << 24), (alone("0.01bdp"), late("0.01bdp"))),
+    Term("a large W loses less than half: overflow", value("overflow_window", "1", 82, 1 << 24), (alone("0.01bdp"),)),
     Term("more after an overflow than by chance", value("overflow_window", "1", 82, 41), (beside("reno", 5, 5, "0.01bdp"),)),
     Term("a large W loses less than half: chance", value("chance_window", "1", 41, 1 << 24), (alone("1bdp", rate="1gbit", loss=1e-5),)),
     Term(
@@ -150,19 +169,18 @@ TERMS = (
         (("\tif (!s->stays_us) {\n\t\ts->stays_us = r;\n\t} else if (changed_us", "\tif (s->stays_us && changed_us"),),
         (beside("reno", 1, 1, "4bdp"),),
     ),
-    Term("the same r is the same to 1/1024", swap("before_us / 1024 + (u32)s->spread_us / 16", "before_us / 32"), (beside("reno", 1, 1, "4bdp"),)),
     Term("base is raised at all", swap("\t\ts->base_us = r;\n\t\ts->empty_rounds = STEADY_FREE;\n", ""), (changed("0.1bdp"),)),
     Term("then W doubles up to the last that held", swap("\t\ts->climbs = 1;\n", ""), (changed("0.1bdp"),)),
     Term("growth is limited by D", value("step", "1024", 128, 4096), (alone("0.01bdp"), late("0.01bdp"))),
     Term(
         "two thresholds for n, aim / 2 and aim / 8",
         swap("\tif (s->backlog_q8 >= s->aim_q8 / 8)\n", "\tif (s->backlog_q8 >= s->aim_q8 / 2)\n"),
-        (unequal(8, "1bdp"), QUEUE),
+        (alone("4p"),),
     ),
     Term(
         "r is the mean, not the least RTT",
         swap("s->mean_rtt_q7 >> 7;", "round->rtt_us;"),
-        (beside("reno", 5, 5, "0.03bdp"), beside("reno", 5, 5, "0.01bdp")),
+        (beside("reno", 5, 5, "0.03bdp"),),
     ),
     Term("S counts as no queue", value("noise", "16", 80, 0), (varied("uniform"),)),
     Term("noise", swap("return steady_noise_us(s, p) > p->buffer_us;", "return 0;"), (varied("wifi"),)),
@@ -173,7 +191,7 @@ TERMS = (
             ("part_q8 = s->credit / w;", "part_q8 = 0 * w;"),
             ("\ts->credit = (part_q8 + (packets << 8) - by_q8) * w;\n", "\ts->credit = part_q8;\n"),
         ),
-        (late("0.1bdp"), unequal(2, "1bdp")),
+        (unequal(8, "1bdp"), changed("0.1bdp")),
     ),
     Term("it paces", swap("c->pacing_bytes_per_s = rate ? rate : 1;", "c->pacing_bytes_per_s = rate | 1ull << 40;"), (alone("1p"), late("0.01bdp"))),
     Term("at 33/32 of W / RTT, not 5/4", value("pacing_gain", "256", 264, 320), (alone("1p"), alone("5p", rate="1gbit"))),
@@ -218,7 +236,7 @@ def values(measure: str, run: dict) -> list[float]:
             payload_mbps = link["rate_mbps"] * 1448 / 1500
             return [100 * sum(each) / payload_mbps for each in groups]
         case _:
-            return [link["queue_packets"]["mean"]]
+            return [link["queue_packets"]["p95"]]
 
 
 def interval(of: list[float]) -> str:

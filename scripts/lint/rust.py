@@ -25,6 +25,7 @@ NAMES_ALLOWED = {
     "crates/cli/src/transfer/mod.rs": "what `tandem send` takes by default",
     "crates/evaluate/src/suite.rs": "the neighbours of all",
     "crates/model/src/law.rs": "whose law it is",
+    "crates/model/src/steady/mod.rs": "whose law it is",
     "crates/scenario/src/traffic.rs": "the QUIC stack's own, which have the same names",
     "crates/search/src/posed.rs": "the usual baseline, and where any controller will do",
     "crates/search/src/question.rs": "where any controller will do",

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! compound_steady in real numbers, from docs/controllers/compound_steady.md. What it measures has the integer controller's units: a
-//! microsecond or a part of it, 1/256 packets. Windows, roots and growth are real.
+//! microsecond or a part of it, 1/256 packets, 1/1024 of a root. Windows and growth are real.
 
 use tandem_controllers::{Ack, Params, State};
 use tandem_testing::invariant::Facts;
@@ -120,6 +120,11 @@ impl Steady {
         self.noise() > self.law.buffer_us
     }
 
+    /// Does somebody push, as far as it can be told?
+    fn is_crowded(&self) -> bool {
+        (self.overflow > 0.0 || self.fails > 0) && 2.0 * self.q > 3.0 * self.aim
+    }
+
     fn begin_round(&mut self) {
         (self.end, self.flight) = (self.nxt, (self.nxt - self.una) as f64);
         (self.least, self.samples) = (None, 0.0);
@@ -193,10 +198,9 @@ impl Steady {
         } else if r + (before / 32.0).floor() < from_us {
             self.is_pushed();
         } else if self.window < self.loss {
-            let same = (before / 1024.0).floor() + (self.s / 16.0).floor();
             match self.stays {
                 None => self.stays = Some(r),
-                Some(stayed) if (r - stayed).abs() > same => self.is_pushed(),
+                Some(stayed) if (r - stayed).abs() > (before / 32.0).floor() => self.is_pushed(),
                 Some(_) => {
                     (self.base, self.empty, self.climbs, self.stays) = (Some(r), FREE, true, None);
                     self.loss = (self.window / 8.0).floor().max(2.0);
@@ -289,7 +293,7 @@ impl Steady {
         }
         let used = acked.min(self.ssthresh - self.window);
         self.window += used;
-        self.loss = (self.window / 8.0).floor().max(2.0);
+        self.loss = (self.window / 2.0).floor().max(2.0);
         acked - used
     }
 
@@ -339,9 +343,9 @@ impl Steady {
         let window = self.window;
         if window <= self.law.low_window {
             self.loss = window + due;
-        } else if self.empty > 0.0 || self.mean_window.floor() > window + 4.0 || 2.0 * self.q > 3.0 * self.aim {
+        } else if self.empty > 0.0 || self.mean_window.floor() > window + 4.0 || self.is_crowded() {
             self.loss += due;
-        } else if self.loss > (window / 8.0).floor() {
+        } else if self.q <= self.aim && self.loss > (window / 8.0).floor() {
             self.loss = (self.loss - due).max(2.0);
         }
         self.credit = self.credit.min(window) + self.gain * acked;

@@ -81,6 +81,31 @@ fn questions() {
     assert!((reno["responses"][0]["window_packets"].as_f64().unwrap() - 122.5).abs() < 0.5, "{reno}");
 }
 
+/// 10 ms sqrt(2 / 83.3): the queueing delay of two flows of compound_steady at 100 Mb/s, whose RTTs do not matter.
+#[test]
+fn flows_that_share_a_link() {
+    let place = Place::new();
+    let two = "model --rate 100mbit --rtt 126ms --peer-rtt 21ms --queue 1bdp --controller compound_steady";
+    let found = json(&place, &format!("{two} --json"));
+    assert!((found["queueing_delay_s"].as_f64().unwrap() - 0.001_549).abs() < 1e-6, "{found}");
+    assert!((found["rates_mbps"][1].as_f64().unwrap() - 50.0).abs() < 0.01 && found["fits"] == true, "{found}");
+    let text = place.succeed(two).out;
+    assert!(text.starts_with("2 flows of compound_steady on 100mbit, queue 1bdp") && text.contains("Stable"), "{text}");
+}
+
+/// The model's queue of eight flows in packets, too: 25.8 on average, whatever the buffer.
+#[test]
+fn eight_flows_of_packets_keep_the_queue_of_the_model() {
+    let place = Place::new();
+    place.write(
+        "eight.toml",
+        "duration = \"60s\"\nwarmup = \"30s\"\n[dumbbell]\nrate = \"100mbit\"\nrtt = \"140ms\"\nqueue = \"1bdp\"\n\
+         [[flows]]\ncontroller = \"compound_steady\"\ncount = 8\nstart_spread = \"100ms\"\nrtt_spread = \"200us\"\n",
+    );
+    let queue_packets = json(&place, "run eight.toml --json")["runs"][0]["links"][0]["queue_packets"]["mean"].as_f64();
+    assert!((queue_packets.unwrap() / 25.82 - 1.0).abs() < 0.1, "{queue_packets:?}");
+}
+
 /// The same path by both engines: one schema, and goodput within 1 %.
 #[test]
 fn engines_side_by_side() {
@@ -137,6 +162,12 @@ fn bad_input_is_refused() {
     refused("--rate 10mbit --rtt 50ms --controller compound@gamma=-1", "`compound.gamma` = -1 is out of range");
     refused("--rate 10mbit --rtt 50ms --controller compound@rtt_gain=0.125", "the model leaves out `rtt_gain`");
     refused("--rate 10mbit --rtt 50ms --controller compound_tube", "the model knows `compound`");
+    refused("--rate 10mbit --rtt 50ms --peer-rtt 10ms", "--peer-rtt needs --controller compound_steady");
+    let steady = "--controller compound_steady";
+    refused(&format!("--rate 10mbit --rtt 50ms --peer-rtt 0s {steady}"), "--peer-rtt 0s");
+    refused(&format!("--rate 10mbit..1gbit --rtt 50ms {steady}"), "one rate, one RTT and one queue");
+    refused(&format!("--rate 10mbit --rtt 50ms --arithmetic exact {steady}"), "--arithmetic are about compound");
+    refused(&format!("--rate 10mbit --rtt 50ms {steady}@step=0.5"), "the model leaves out `step`");
     refused("--rate 10mbit --rtt 50ms --loss 1e-4 --controller compound@gamma=5", "the model leaves out `gamma`");
     refused("--rate 10mbit --rtt 50ms --mtu 40", "no room for data");
     refused("--rate 10mbit --rtt 50ms --find rate", "needs a range");

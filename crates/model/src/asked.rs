@@ -6,10 +6,11 @@ use std::sync::Arc;
 use tandem_controllers::Params;
 use tandem_scenario::{CongestionControl, ControllerSpec, Settings};
 
-use crate::CONTROLLER;
+use crate::{CONTROLLER, steady};
 
 /// The parameters that the model of `compound` knows, and those that a response function has.
 const OF_LAW: [&str; 7] = ["alpha", "k", "zeta", "beta", "gamma", "low_window", "spread_gain"];
+const OF_STEADY: [&str; 1] = ["buffer_us"];
 const OF_RESPONSE: [&str; 4] = ["alpha", "k", "beta", "low_window"];
 
 /// The model does not know the controller or one of its parameters. The message says what it knows.
@@ -19,7 +20,7 @@ pub enum AskedError {
     #[error("the model knows Tandem's controllers, and `{0}` is {1}")]
     Foreign(String, &'static str),
     /// The controller's gamma is not fixed, or it has none.
-    #[error("the model knows `{CONTROLLER}`, whose gamma is fixed, not `{0}`; --loss takes others")]
+    #[error("the model knows `{CONTROLLER}`, whose gamma is fixed, and `{steady}`, not `{0}`; --loss takes others", steady = steady::CONTROLLER)]
     Controller(&'static str),
     /// The parameter would do nothing.
     #[error("the model leaves out `{name}`; it knows {known}")]
@@ -41,10 +42,12 @@ pub fn asked(controller: &ControllerSpec, about_loss: bool) -> Result<Arc<Params
         other => return Err(AskedError::Foreign(other.to_string(), other.foreign().unwrap_or_default())),
     };
     let name = params.controller().name;
-    if !about_loss && name != CONTROLLER {
-        return Err(AskedError::Controller(name));
-    }
-    let known = if about_loss { &OF_RESPONSE[..] } else { &OF_LAW[..] };
+    let known = match name {
+        _ if about_loss => &OF_RESPONSE[..],
+        CONTROLLER => &OF_LAW[..],
+        steady::CONTROLLER => &OF_STEADY[..],
+        _ => return Err(AskedError::Controller(name)),
+    };
     match controller.own().iter().find(|setting| !known.contains(&setting.name())) {
         None => Ok(params),
         Some(idle) => Err(AskedError::Parameter { name: idle.name(), known: known.join(", ") }),

@@ -9,6 +9,8 @@
 //! Two models stand side by side. [`published()`] is S2's: fluid, immediately in the oscillation's steady state, one packet lost per
 //! loss. [`followed()`] goes from loss to loss, round by round, and is the more accurate one: it takes a few microseconds.
 //!
+//! [`steady`] is the model of another law, `compound_steady`: of flows that share a link.
+//!
 //! Inside, windows are packets and times are packet times, one packet's transmission at the bottleneck.
 //!
 //! ```
@@ -51,6 +53,7 @@ pub mod queue;
 pub mod response;
 pub mod rounds;
 pub mod rule;
+pub mod steady;
 mod sweep;
 pub mod totals;
 pub mod window;

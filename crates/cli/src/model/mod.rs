@@ -5,6 +5,7 @@ mod questions;
 mod range;
 mod s2_figures;
 mod setup;
+mod steady;
 mod text;
 
 use std::path::PathBuf;
@@ -43,6 +44,7 @@ Examples:
   tandem model --rate 100mbit..1gbit --rtt 50ms --queue 100p --find rate --utilisation 0.9
   tandem model --rate 200mbit --rtt 50ms --queue 100p --find gamma
   tandem model --rate 1gbit --rtt 100ms --loss 1e-6..1e-2 --controller reno
+  tandem model --rate 100mbit --rtt 126ms --peer-rtt 21ms --queue 0.1bdp --controller compound_steady
 
 docs/model.md describes what the model assumes, and how far it agrees with packets.")]
 pub struct Args {
@@ -77,9 +79,13 @@ pub struct Args {
     #[arg(long, allow_hyphen_values = true, conflicts_with_all = ["find", "queue"])]
     loss: Option<Range<LossRate>>,
 
-    /// The controller and the constants of its law, such as compound@gamma=5,alpha=0.25; a controller other than compound only with --loss
+    /// The controller and the constants of its law, such as compound@gamma=5,alpha=0.25; or compound_steady, or with --loss any
     #[arg(long, value_name = "CONTROLLER[@KEY=VALUE]", default_value = tandem_model::CONTROLLER)]
     controller: ControllerSpec,
+
+    /// The RTT of another flow that shares the link, with compound_steady; may be repeated
+    #[arg(long, value_name = "RTT", allow_hyphen_values = true, conflicts_with_all = ["find", "loss", "out"])]
+    peer_rtt: Vec<Span>,
 
     /// Folder for a report with plots, model.html
     #[arg(long, value_name = "DIR")]
@@ -108,7 +114,9 @@ struct Output<'a, T> {
     /// The constants of the law; `None` for controllers other than `compound`.
     #[serde(skip_serializing_if = "Option::is_none")]
     law: Option<&'a Law>,
-    arithmetic: Arithmetic,
+    /// Likewise.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    arithmetic: Option<Arithmetic>,
     #[serde(flatten)]
     answer: T,
 }
@@ -134,6 +142,10 @@ pub fn model(args: &Args) -> Result<(), Failure> {
     if let Some(loss) = args.loss {
         let answer = questions::response(&setup, loss)?;
         return finish(args, &setup, answer, text::response, |_| None);
+    }
+    if let Some(law) = steady_law(args, &setup)? {
+        let answer = steady::together(&setup, &law, &args.peer_rtt)?;
+        return finish(args, &setup, answer, steady::text, |_| None);
     }
     if let Some(find) = args.find {
         let answer = questions::find(&setup, find, args)?;
@@ -164,6 +176,19 @@ pub fn model(args: &Args) -> Result<(), Failure> {
     )
 }
 
+/// The law of `compound_steady`, if that is asked about; it has no cases to find.
+fn steady_law(args: &Args, setup: &Setup) -> Result<Option<tandem_model::steady::Law>, Failure> {
+    let law = tandem_model::steady::Law::of(&setup.params);
+    match law {
+        None if !args.peer_rtt.is_empty() => Err(Failure::usage("--peer-rtt needs --controller compound_steady")),
+        Some(_) if args.find.is_some() => Err(Failure::usage("--find is about compound, not compound_steady")),
+        Some(_) if setup.access_rate.is_some() || setup.arithmetic != Arithmetic::Tandem => {
+            Err(Failure::usage("--access-rate and --arithmetic are about compound, not compound_steady"))
+        }
+        law => Ok(law),
+    }
+}
+
 /// Writes the report if one is asked for, and prints an answer, as text or JSON.
 fn finish<T: Serialize>(
     args: &Args,
@@ -179,12 +204,17 @@ fn finish<T: Serialize>(
         ));
     }
     let printed = if args.json {
-        let law = Law::of(&setup.params).is_some().then_some(&setup.law);
-        let arithmetic = setup.arithmetic;
+        let is_compound = Law::of(&setup.params).is_some();
+        let law = is_compound.then_some(&setup.law);
+        let arithmetic = is_compound.then_some(setup.arithmetic);
         let version = env!("CARGO_PKG_VERSION");
         json_text(&Output { version, command: command_line(), law, arithmetic, answer: &answer })?
     } else {
-        let title = if args.loss.is_some() { setup.response_title() } else { setup.title(args.find) };
+        let title = match Law::of(&setup.params) {
+            _ if args.loss.is_some() => setup.response_title(),
+            Some(_) => setup.title(args.find),
+            None => setup.steady_title(1 + args.peer_rtt.len()),
+        };
         format!("{title}\n\n{}\n", text(&answer).trim_end())
     };
     let Some((folder, page)) = args.out.as_ref().zip(page.flatten()) else { return print(&printed) };

@@ -102,6 +102,12 @@ impl Setup {
         format!("{} alone on {}, RTT {}; random loss, no queue", self.params.controller().name, self.rate, self.rtt)
     }
 
+    /// What is asked of flows that share the link, in one line.
+    pub fn steady_title(&self, flows: usize) -> String {
+        let plural = if flows == 1 { "" } else { "s" };
+        format!("{flows} flow{plural} of {} on {}, queue {}", self.params.controller().name, self.rate, self.queue)
+    }
+
     /// What is asked, in one line.
     /// Without the part that `find` looks for.
     pub fn title(&self, find: Option<Find>) -> String {

@@ -25,7 +25,7 @@ pub fn meaning(case: u8) -> &'static str {
     }
 }
 
-fn table(head: &[&str]) -> Table {
+pub fn table(head: &[&str]) -> Table {
     let mut table = Table::new();
     table.load_style(presets::NOTHING).set_header(head);
     for column in table.column_iter_mut().skip(1) {
