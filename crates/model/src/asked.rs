@@ -20,7 +20,7 @@ pub enum AskedError {
     #[error("the model knows Tandem's controllers, and `{0}` is {1}")]
     Foreign(String, &'static str),
     /// The controller's gamma is not fixed, or it has none.
-    #[error("the model knows `{CONTROLLER}`, whose gamma is fixed, and `{steady}`, not `{0}`; --loss takes others", steady = steady::CONTROLLER)]
+    #[error("the model knows `{CONTROLLER}`, whose gamma is fixed, not `{0}`; it knows `{steady}`, too, and --loss takes others", steady = steady::CONTROLLER)]
     Controller(&'static str),
     /// The parameter would do nothing.
     #[error("the model leaves out `{name}`; it knows {known}")]
