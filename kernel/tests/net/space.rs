@@ -46,8 +46,15 @@ impl Space {
     /// Gives the loopback device an address with the length of its prefix. One of IPv6 could otherwise not be bound to before the kernel, in its own time,
     /// has looked for another host that has it, even there.
     pub fn add_address(&self, address: &str) {
-        let at_once = if address.contains(':') { " nodad" } else { "" };
+        let is_v6 = address.contains(':');
+        let at_once = if is_v6 { " nodad" } else { "" };
         self.run(&format!("ip address add {address} dev lo{at_once}"));
+        // Its route the kernel adds in its own time, all the same.
+        let host = address.split('/').next().unwrap_or_default();
+        let has_route = || self.start(&format!("ip -6 route get {host}")).output().status.success();
+        if is_v6 {
+            wait_until(&format!("{host} has a route"), has_route);
+        }
     }
 
     /// Waits until a program listens on a TCP port.
@@ -112,5 +119,9 @@ fn join(ends: [&Space; 2], devices: [&str; 2], addresses: [&str; 2], prefix_bits
     for ((end, device), address) in ends.iter().zip(devices).zip(addresses) {
         end.run(&format!("ip address add {address}/{prefix_bits} dev {device}"));
         end.run(&format!("ip link set {device} up"));
+    }
+    // Until the kernel has noticed, in its own time, that both ends are up, it drops what is sent.
+    for (end, device) in ends.iter().zip(devices) {
+        wait_until(&format!("{device} is up"), || end.run(&format!("ip link show {device}")).contains("state UP"));
     }
 }
