@@ -167,7 +167,8 @@ fn bad_input_is_refused() {
     refused(&format!("--rate 10mbit --rtt 50ms --peer-rtt 0s {steady}"), "--peer-rtt 0s");
     refused(&format!("--rate 10mbit..1gbit --rtt 50ms {steady}"), "one rate, one RTT and one queue");
     refused(&format!("--rate 10mbit --rtt 50ms --arithmetic exact {steady}"), "--arithmetic are about compound");
-    refused(&format!("--rate 10mbit --rtt 50ms {steady}@step=0.5"), "the model leaves out `step`");
+    refused(&format!("--rate 10mbit --rtt 50ms {steady}@yield=0.5"), "the model leaves out `yield`");
+    refused(&format!("--rate 10mbit --rtt 50ms --out page {steady}"), "nor with compound_steady");
     refused("--rate 10mbit --rtt 50ms --loss 1e-4 --controller compound@gamma=5", "the model leaves out `gamma`");
     refused("--rate 10mbit --rtt 50ms --mtu 40", "no room for data");
     refused("--rate 10mbit --rtt 50ms --find rate", "needs a range");

@@ -10,7 +10,7 @@ use crate::{CONTROLLER, steady};
 
 /// The parameters that the model of `compound` knows, and those that a response function has.
 const OF_LAW: [&str; 7] = ["alpha", "k", "zeta", "beta", "gamma", "low_window", "spread_gain"];
-const OF_STEADY: [&str; 1] = ["buffer_us"];
+const OF_STEADY: [&str; 3] = ["buffer_us", "alpha", "step"];
 const OF_RESPONSE: [&str; 4] = ["alpha", "k", "beta", "low_window"];
 
 /// The model does not know the controller or one of its parameters. The message says what it knows.

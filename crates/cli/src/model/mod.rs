@@ -200,7 +200,7 @@ fn finish<T: Serialize>(
     let page = args.out.is_some().then(|| report(&answer));
     if let Some(None) = page {
         return Err(Failure::usage(
-            "--out writes plots of points, sweeps and planes; it goes neither with --find nor with --loss",
+            "--out writes plots of points, sweeps and planes; it goes neither with --find or --loss nor with compound_steady",
         ));
     }
     let printed = if args.json {

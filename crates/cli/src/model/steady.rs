@@ -11,6 +11,8 @@ use crate::failure::Failure;
 /// A rate this close to that at rest is at rest.
 const WITHIN: f64 = 0.1;
 const LONGEST_S: f64 = 1000.0;
+/// More of the shortest would take longer than anybody waits.
+const MOST_RTTS: f64 = 300_000.0;
 
 /// What the model says of the flows of a link.
 #[derive(Serialize)]
@@ -24,8 +26,10 @@ pub struct Together {
     /// Near rest, were all RTTs the first flow's.
     modes: Modes,
     largest_gain: f64,
-    /// Until each is within 10 % of its rate, after the first flow had the link and the others began with a packet; `None`: not in 1000 s.
+    /// Until each is within 10 % of its rate, after the first flow had the link and the others began with a packet; `None`: not within
+    /// `looked_at_s`.
     late_comers_s: Option<f64>,
+    looked_at_s: f64,
 }
 
 /// The flow of `--rtt` and those of `--peer-rtt`, each of which has seen the buffer overflow.
@@ -42,6 +46,8 @@ pub fn together(setup: &Setup, law: &Law, peers: &[Span]) -> Result<Together, Fa
     let rtts_s: Vec<f64> = [path.rtt].iter().chain(peers).map(|rtt| rtt.as_secs_f64()).collect();
     let flows: Vec<Flow> = rtts_s.iter().map(|&base_rtt_s| Flow { base_rtt_s, overflow_s }).collect();
     let rest = law.rest(packets_per_s, &flows);
+    let least_s = rtts_s.iter().copied().fold(f64::INFINITY, f64::min);
+    let looked_at_s = LONGEST_S.min(MOST_RTTS * least_s);
     let rtt_s = rtts_s[0] + rest.queueing_delay_s;
     let mut windows = vec![1.0; flows.len()];
     windows[0] = path.bdp_packets();
@@ -52,7 +58,8 @@ pub fn together(setup: &Setup, law: &Law, peers: &[Span]) -> Result<Together, Fa
         fits: rest.queue_packets <= path.buffer_packets,
         modes: law.modes(rest.queueing_delay_s, rtt_s),
         largest_gain: law.largest_gain(rest.queueing_delay_s, rtt_s),
-        late_comers_s: law.time_to_rest(packets_per_s, &flows, &windows, WITHIN, LONGEST_S),
+        late_comers_s: law.time_to_rest(packets_per_s, &flows, &windows, WITHIN, looked_at_s),
+        looked_at_s,
         rest,
     })
 }
@@ -72,7 +79,7 @@ pub fn text(together: &Together) -> String {
     let late = match together.late_comers_s {
         _ if together.rtts_ms.len() == 1 => String::new(),
         Some(s) => format!("Late-comers are within 10 % of their rates after {s:.1} s.\n"),
-        None => format!("Late-comers are not within 10 % of their rates in {LONGEST_S:.0} s.\n"),
+        None => format!("Late-comers are not within 10 % of their rates in {:.0} s.\n", together.looked_at_s),
     };
     let overflows = if together.fits { "" } else { "The buffer does not hold that queue: losses come first.\n" };
     format!(

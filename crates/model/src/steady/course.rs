@@ -8,8 +8,6 @@ use super::{Flow, Law, Rest};
 
 /// Steps in the shortest RTT.
 const STEPS: f64 = 40.0;
-/// The part of D that a round may fill where there is no queue.
-const STEP_OF_BUFFER: f64 = 1.0 / 8.0;
 
 /// A flow on its way.
 struct Running {
@@ -59,8 +57,8 @@ impl Running {
         } else if self.empty_rounds < 2 {
             law.gain * (aim - q)
         } else {
-            let limit = self.flow.overflow_s.map_or(f64::INFINITY, |d| (d * x * STEP_OF_BUFFER).max(1.0));
-            (self.window.powf(0.75) / 8.0).min(limit)
+            let limit = self.flow.overflow_s.map_or(f64::INFINITY, |d| (d * x * law.step).max(1.0));
+            (law.alpha * self.window.powf(0.75)).min(limit)
         };
         self.delay_before_s = self.delay_sum / (now_s - self.begun_s);
         self.slope = growth / (self.flow.base_rtt_s + d);

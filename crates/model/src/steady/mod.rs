@@ -30,6 +30,10 @@ pub struct Law {
     pub buffer_s: f64,
     /// The share of q - aim that a round makes good.
     pub gain: f64,
+    /// Growth in a round without a queue, over W^(3/4).
+    pub alpha: f64,
+    /// The part of D that such a round may fill.
+    pub step: f64,
 }
 
 /// A flow of the link.
@@ -67,7 +71,8 @@ impl Law {
     /// That of a controller with these parameters; `None` if it is not [`CONTROLLER`].
     pub fn of(params: &Params) -> Option<Self> {
         (params.controller().name == CONTROLLER).then_some(())?;
-        Some(Self { buffer_s: params.get("buffer_us")? / 1e6, gain: 0.5 })
+        let get = |name| params.get(name);
+        Some(Self { buffer_s: get("buffer_us")? / 1e6, gain: 0.5, alpha: get("alpha")?, step: get("step")? })
     }
 
     /// B of a flow, s.
